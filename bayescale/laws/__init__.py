@@ -1,0 +1,37 @@
+"""The laws: one file each, one line here."""
+
+from bayescale.errors import LawError, nearest
+from bayescale.law import Law
+from bayescale.laws.chinchilla import CHINCHILLA
+from bayescale.laws.compute_frontier import COMPUTE_FRONTIER
+from bayescale.laws.coupled import COUPLED
+from bayescale.laws.kaplan import KAPLAN
+from bayescale.laws.power_law import power_law
+
+LAWS: dict[str, Law] = {
+    law.name: law
+    for law in (
+        CHINCHILLA,
+        KAPLAN,
+        COUPLED,
+        COMPUTE_FRONTIER,
+        power_law("N"),
+        power_law("D"),
+        power_law("C"),
+    )
+}
+
+
+def get_law(law: Law | str) -> Law:
+    """Find a law by name; a `Law` is returned as it is.
+
+    Raises
+    ------
+    LawError
+        No law has that name; the message gives the nearest and lists all.
+    """
+    if isinstance(law, Law):
+        return law
+    if law not in LAWS:
+        raise LawError(f"unknown law '{law}'; known: {', '.join(LAWS)}." + nearest(law, list(LAWS)))
+    return LAWS[law]

@@ -1,0 +1,48 @@
+"""One notation for NumPy and JAX: the array namespace of an argument, and what it lacks.
+
+A law or a noise is written once. While sampling its arguments are JAX arrays; when a saved
+posterior answers they are NumPy arrays, and JAX is never imported.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def namespace(*arrays: Any) -> ModuleType:
+    """Return the array-API namespace of the first argument that has one, else NumPy.
+
+    Parameters
+    ----------
+    *arrays
+        Arrays or plain numbers.
+
+    Returns
+    -------
+    module
+        ``numpy``, ``jax.numpy``, or another namespace that follows the array API.
+    """
+    for array in arrays:
+        if isinstance(array, np.ndarray | np.generic | float | int):
+            continue
+        find = getattr(array, "__array_namespace__", None)
+        if find is not None:
+            return find()
+    return np
+
+
+def gammaln(x: Any) -> Any:
+    """Log of the gamma function in the namespace of ``x``."""
+    if namespace(x) is np:
+        from scipy import special
+
+        return special.gammaln(x)
+    from jax.scipy import special as jax_special
+
+    return jax_special.gammaln(x)
+
+
+def softplus(x: Any) -> Any:
+    """``log(1 + exp(x))`` without overflow."""
+    return namespace(x).logaddexp(x, 0.0 * x)

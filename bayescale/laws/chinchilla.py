@@ -1,0 +1,69 @@
+"""Chinchilla: irreducible loss, a size term and a data term."""
+
+from typing import Any
+
+from bayescale.law import Coordinate, Derived, Law, Param, Reference
+from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, N, D
+
+
+def mean(E: Any, A: Any, B: Any, alpha: Any, beta: Any, N: Any, D: Any) -> Any:
+    """L = E + A N^-alpha + B D^-beta."""
+    return E + A * N**-alpha + B * D**-beta
+
+
+CHINCHILLA = Law(
+    name="chinchilla",
+    title="Loss from parameters and tokens",
+    inputs=(N, D),
+    params=(
+        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+        Param(
+            "A",
+            TERM,
+            "size coefficient: size term at N = 1",
+            "nats/token",
+            "A",
+            coordinate=Coordinate(
+                "size_term",
+                to_param=lambda size_term, alpha, N_ref: size_term * N_ref**alpha,
+                from_param=lambda A, alpha, N_ref: A * N_ref**-alpha,
+                meaning="loss due to finite size at the data's geometric mean of N",
+                unit="nats/token",
+            ),
+        ),
+        Param(
+            "B",
+            TERM,
+            "data coefficient: data term at D = 1",
+            "nats/token",
+            "B",
+            coordinate=Coordinate(
+                "data_term",
+                to_param=lambda data_term, beta, D_ref: data_term * D_ref**beta,
+                from_param=lambda B, beta, D_ref: B * D_ref**-beta,
+                meaning="loss due to finite data at the data's geometric mean of D",
+                unit="nats/token",
+            ),
+        ),
+        Param("alpha", EXPONENT, "size exponent", "", r"\alpha"),
+        Param("beta", EXPONENT, "data exponent", "", r"\beta"),
+    ),
+    mean=mean,
+    equation=r"L = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}",
+    reference=Reference("Hoffmann et al. 2022, approach 3", "2203.15556", "eq. 2"),
+    derived=(
+        Derived(
+            "a", lambda alpha, beta: beta / (alpha + beta), "allocation exponent of N", "", "a"
+        ),
+        Derived(
+            "b", lambda alpha, beta: alpha / (alpha + beta), "allocation exponent of D", "", "b"
+        ),
+        Derived(
+            "gamma",
+            lambda alpha, beta: alpha * beta / (alpha + beta),
+            "compute exponent of the reducible loss",
+            "",
+            r"\gamma",
+        ),
+    ),
+)

@@ -1,0 +1,86 @@
+"""Kaplan's joint law of size and data, without an irreducible loss."""
+
+from typing import Any
+
+from bayescale.law import Coordinate, Derived, Law, Param, Reference
+from bayescale.laws.common import D, N
+from bayescale.priors import LogNormal
+
+
+def mean(N_c: Any, D_c: Any, alpha_N: Any, alpha_D: Any, N: Any, D: Any) -> Any:
+    """L = [(N_c/N)^(alpha_N/alpha_D) + D_c/D]^alpha_D."""
+    return ((N_c / N) ** (alpha_N / alpha_D) + D_c / D) ** alpha_D
+
+
+# No irreducible loss here, so the whole loss (about 3 nats) is the size limit at the centre.
+_LIMIT = LogNormal(2.5, 0.7)
+# Without E, exponents are the slopes of the whole loss: .05 to .1 in the paper, up to .3.
+_SLOPE = LogNormal(0.1, 0.7)
+
+KAPLAN = Law(
+    name="kaplan",
+    title="Kaplan's joint law of parameters and tokens (no irreducible loss)",
+    inputs=(N, D),
+    params=(
+        Param(
+            "N_c",
+            _LIMIT,
+            "size at which the size limit is 1 nat",
+            "parameters",
+            "N_{c}",
+            coordinate=Coordinate(
+                "size_limit",
+                to_param=lambda size_limit, alpha_N, N_ref: N_ref * size_limit ** (1 / alpha_N),
+                from_param=lambda N_c, alpha_N, N_ref: (N_c / N_ref) ** alpha_N,
+                meaning="loss at the data's geometric mean of N with endless data",
+                unit="nats/token",
+            ),
+        ),
+        Param(
+            "D_c",
+            _LIMIT,
+            "data at which the data limit is 1 nat",
+            "tokens",
+            "D_{c}",
+            coordinate=Coordinate(
+                "data_limit",
+                to_param=lambda data_limit, alpha_D, D_ref: D_ref * data_limit ** (1 / alpha_D),
+                from_param=lambda D_c, alpha_D, D_ref: (D_c / D_ref) ** alpha_D,
+                meaning="loss at the data's geometric mean of D with endless size",
+                unit="nats/token",
+            ),
+        ),
+        Param("alpha_N", _SLOPE, "size exponent", "", r"\alpha_{N}"),
+        Param("alpha_D", _SLOPE, "data exponent", "", r"\alpha_{D}"),
+    ),
+    mean=mean,
+    equation=(
+        r"L = \left(\left(\frac{N_{c}}{N}\right)^{\frac{\alpha_{N}}{\alpha_{D}}}"
+        r" + \frac{D_{c}}{D}\right)^{\alpha_{D}}"
+    ),
+    reference=Reference("Kaplan et al. 2020", "2001.08361", "eq. 1.5"),
+    derived=(
+        Derived(
+            "a",
+            lambda alpha_N, alpha_D: alpha_D / (alpha_N + alpha_D),
+            "allocation exponent of N on C = 6 N D",
+            "",
+            "a",
+        ),
+        Derived(
+            "b",
+            lambda alpha_N, alpha_D: alpha_N / (alpha_N + alpha_D),
+            "allocation exponent of D on C = 6 N D",
+            "",
+            "b",
+        ),
+        Derived(
+            "gamma",
+            lambda alpha_N, alpha_D: alpha_N * alpha_D / (alpha_N + alpha_D),
+            "compute exponent of the loss",
+            "",
+            r"\gamma",
+        ),
+    ),
+    note="N is non-embedding in the paper; its N ~ C^0.73 comes from early-stopped runs.",
+)

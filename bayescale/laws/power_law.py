@@ -1,0 +1,72 @@
+"""A power law with a floor in one variable."""
+
+from typing import Any
+
+from bayescale.errors import LawError
+from bayescale.law import Coordinate, Input, Law, Param, Reference, renamed
+from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, C, D, N
+
+_INPUTS = {"N": N, "D": D, "C": C}
+
+
+def mean(E: Any, A: Any, alpha: Any, x: Any) -> Any:
+    """L = E + A x^-alpha."""
+    return E + A * x**-alpha
+
+
+def _coefficient(term: Any, alpha: Any, x_ref: Any) -> Any:
+    return term * x_ref**alpha
+
+
+def _term(A: Any, alpha: Any, x_ref: Any) -> Any:
+    return A * x_ref**-alpha
+
+
+def power_law(variable: str | Input = "N", name: str = "") -> Law:
+    """Loss from one variable: L = E + A x^-alpha.
+
+    Parameters
+    ----------
+    variable : str or Input
+        ``"N"``, ``"D"``, ``"C"``, or an input of your own.
+    name : str
+        Name of the law; default ``power-law-N`` and so on.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    LawError
+        The variable is a name other than N, D and C.
+    """
+    if isinstance(variable, str) and variable not in _INPUTS:
+        raise LawError(f"power_law knows N, D and C; for '{variable}' pass an Input of your own.")
+    x = _INPUTS[variable] if isinstance(variable, str) else variable
+    return Law(
+        name=name or f"power-law-{x.name}",
+        title=f"Loss from {x.meaning or x.name} alone",
+        inputs=(x,),
+        params=(
+            Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+            Param(
+                "A",
+                TERM,
+                f"coefficient: reducible loss at {x.name} = 1",
+                "nats/token",
+                "A",
+                coordinate=Coordinate(
+                    "term",
+                    renamed(_coefficient, x_ref=f"{x.name}_ref"),
+                    renamed(_term, x_ref=f"{x.name}_ref"),
+                    f"reducible loss at the data's geometric mean of {x.name}",
+                    "nats/token",
+                ),
+            ),
+            Param("alpha", EXPONENT, f"exponent of {x.name}", "", r"\alpha"),
+        ),
+        mean=renamed(mean, x=x.name),
+        equation=rf"L = E + \frac{{A}}{{{x.name}^{{\alpha}}}}",
+        reference=Reference("Kaplan et al. 2020, with a floor", "2001.08361", "eq. 1.1 to 1.3"),
+    )

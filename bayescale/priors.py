@@ -1,0 +1,345 @@
+"""Priors as frozen values: a family, its numbers, its support.
+
+A prior knows how NumPyro and SciPy call its family, so densities and random draws come from
+them; only the bijection to the real line is written here, since NumPy and JAX both need it.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayescale.arrays import namespace, softplus
+from bayescale.errors import LawError, nearest
+
+
+@dataclass(frozen=True)
+class Support:
+    """An open interval, and the bijection from the real line onto it.
+
+    ``exp`` for a half line, a scaled logistic function for a finite interval (the same
+    bijections as ``numpyro.distributions.biject_to``).
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends of the interval; infinite where there is none.
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    def constrain(self, u: Any) -> Any:
+        """Map the real line onto the support."""
+        xp = namespace(u)
+        if math.isinf(self.lower):
+            return u
+        if math.isinf(self.upper):
+            return self.lower + xp.exp(u)
+        return self.lower + (self.upper - self.lower) * xp.exp(-softplus(-u))
+
+    def unconstrain(self, x: Any) -> Any:
+        """Inverse of `constrain`."""
+        xp = namespace(x)
+        if math.isinf(self.lower):
+            return x
+        if math.isinf(self.upper):
+            return xp.log(x - self.lower)
+        return xp.log((x - self.lower) / (self.upper - x))
+
+    def log_jacobian(self, u: Any) -> Any:
+        """Log of the derivative of `constrain` at ``u``."""
+        if math.isinf(self.lower):
+            return 0.0 * u
+        if math.isinf(self.upper):
+            return u
+        return math.log(self.upper - self.lower) - softplus(u) - softplus(-u)
+
+    def contains(self, other: "Support") -> bool:
+        """Whether every point of ``other`` lies in this support."""
+        return self.lower <= other.lower and other.upper <= self.upper
+
+    def __str__(self) -> str:
+        if math.isinf(self.lower):
+            return "real"
+        if math.isinf(self.upper):
+            return "positive" if self.lower == 0 else f"above {self.lower:g}"
+        return f"between {self.lower:g} and {self.upper:g}"
+
+
+REAL = Support()
+POSITIVE = Support(0.0)
+UNIT = Support(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Base of the priors; use one of the final classes below."""
+
+    symbol: ClassVar[str] = "?"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int | float) or not math.isfinite(value):
+                raise LawError(
+                    f"prior {type(self).__name__}: {field.name} is {value!r}, "
+                    "a finite number was expected."
+                )
+            if field.name in self._positive and value <= 0:
+                raise LawError(
+                    f"prior {type(self).__name__}: {field.name} is {value:g}, "
+                    "a positive number was expected."
+                )
+
+    _positive: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def support(self) -> Support:
+        """Where the prior has density."""
+        raise TypeError("Prior is abstract: use Normal, LogNormal, HalfNormal, …")
+
+    def numpyro(self) -> Any:
+        """The NumPyro distribution of this prior."""
+        raise TypeError("Prior is abstract: use Normal, LogNormal, HalfNormal, …")
+
+    def scipy(self) -> Any:
+        """The frozen SciPy distribution of this prior."""
+        raise TypeError("Prior is abstract: use Normal, LogNormal, HalfNormal, …")
+
+    def middle(self) -> float:
+        """Median of the prior."""
+        return float(self.scipy().median())
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Random draws of the given shape."""
+        return np.asarray(self.scipy().rvs(size=shape, random_state=rng), dtype=float)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain record that `prior_from_dict` reads back."""
+        return {"family": type(self).__name__} | {
+            f.name: getattr(self, f.name) for f in fields(self)
+        }
+
+    def __str__(self) -> str:
+        numbers = ", ".join(f"{getattr(self, f.name):g}" for f in fields(self))
+        return f"{type(self).__name__}({numbers})"
+
+
+@dataclass(frozen=True)
+class Normal(Prior):
+    """Normal with mean ``loc`` and standard deviation ``scale``."""
+
+    loc: float = 0.0
+    scale: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("scale",)
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return REAL
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.Normal(self.loc, self.scale)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.norm(self.loc, self.scale)
+
+    def middle(self) -> float:  # noqa: D102
+        return self.loc
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:  # noqa: D102
+        return np.asarray(rng.normal(self.loc, self.scale, shape))
+
+
+@dataclass(frozen=True)
+class LogNormal(Prior):
+    """Log-normal: ``ln x ~ Normal(ln median, sigma)``; 95% within a factor ``exp(2 sigma)``."""
+
+    median: float = 1.0
+    sigma: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("median", "sigma")
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return POSITIVE
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.LogNormal(math.log(self.median), self.sigma)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.lognorm(self.sigma, scale=self.median)
+
+    def middle(self) -> float:  # noqa: D102
+        return self.median
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:  # noqa: D102
+        return np.asarray(rng.lognormal(math.log(self.median), self.sigma, shape))
+
+
+@dataclass(frozen=True)
+class HalfNormal(Prior):
+    """Normal with standard deviation ``scale``, folded to the positive half line."""
+
+    scale: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("scale",)
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return POSITIVE
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.HalfNormal(self.scale)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.halfnorm(scale=self.scale)
+
+    def middle(self) -> float:  # noqa: D102
+        return 0.6744897501960817 * self.scale
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:  # noqa: D102
+        return np.abs(rng.normal(0.0, self.scale, shape))
+
+
+@dataclass(frozen=True)
+class Gamma(Prior):
+    """Gamma with shape ``concentration`` and inverse scale ``rate``."""
+
+    concentration: float = 2.0
+    rate: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("concentration", "rate")
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return POSITIVE
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.Gamma(self.concentration, self.rate)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.gamma(self.concentration, scale=1 / self.rate)
+
+    def middle(self) -> float:  # noqa: D102
+        from scipy import special
+
+        return float(special.gammaincinv(self.concentration, 0.5)) / self.rate
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:  # noqa: D102
+        return np.asarray(rng.gamma(self.concentration, 1 / self.rate, shape))
+
+
+@dataclass(frozen=True)
+class Beta(Prior):
+    """Beta on the unit interval with ``a`` and ``b``."""
+
+    a: float = 1.0
+    b: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("a", "b")
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return UNIT
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.Beta(self.a, self.b)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.beta(self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Uniform(Prior):
+    """Uniform between ``low`` and ``high``."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low >= self.high:
+            raise LawError(f"prior Uniform: low {self.low:g} must be below high {self.high:g}.")
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return Support(self.low, self.high)
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.Uniform(self.low, self.high)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.uniform(self.low, self.high - self.low)
+
+
+FAMILIES: dict[str, type[Prior]] = {
+    c.__name__: c for c in (Normal, LogNormal, HalfNormal, Gamma, Beta, Uniform)
+}
+
+
+def prior_from_dict(record: dict[str, Any]) -> Prior:
+    """Build a prior from `Prior.to_dict`'s record.
+
+    Raises
+    ------
+    LawError
+        The family is unknown or its numbers have other names.
+    """
+    numbers = dict(record)
+    family = str(numbers.pop("family", ""))
+    if family not in FAMILIES:
+        raise LawError(
+            f"unknown prior family '{family}'; known: {', '.join(FAMILIES)}."
+            + nearest(family, list(FAMILIES))
+        )
+    try:
+        return FAMILIES[family](**numbers)
+    except TypeError:
+        names = ", ".join(f.name for f in fields(FAMILIES[family]))
+        raise LawError(f"prior {family} takes {names}; got {', '.join(numbers)}.") from None
+
+
+def parse_prior(text: str) -> Prior:
+    """Read a prior as written in the shell, such as ``LogNormal(1.5, 0.2)``.
+
+    Raises
+    ------
+    LawError
+        The text is not a known family with numbers in brackets.
+    """
+    import re
+
+    match = re.fullmatch(r"\s*(\w+)\s*\(([^()]*)\)\s*", text)
+    if not match:
+        raise LawError(f"prior '{text}' is not of the form Family(number, …), e.g. Normal(0, 1).")
+    family, inside = match.groups()
+    try:
+        numbers = [float(part) for part in inside.split(",")] if inside.strip() else []
+    except ValueError:
+        raise LawError(f"prior '{text}': numbers were expected in the brackets.") from None
+    names = [f.name for f in fields(FAMILIES[family])] if family in FAMILIES else []
+    if names and len(numbers) != len(names):
+        raise LawError(f"prior {family} takes {len(names)} numbers ({', '.join(names)}).")
+    return prior_from_dict({"family": family} | dict(zip(names, numbers, strict=False)))
