@@ -1,0 +1,173 @@
+"""A table of runs as the arrays that a model reads, padded so that compiled code is reused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.errors import DataError
+from bayescale.inference.model import Model
+
+if TYPE_CHECKING:
+    from bayescale.data.runs import Runs
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Named axes of a data set: groups by column, and the law's own dims.
+
+    Parameters
+    ----------
+    labels : mapping
+        Axis name -> labels.
+    cells : tuple of str
+        Names of the combinations of groups that have a law of their own; empty without pooling.
+    cell_index : mapping
+        Grouping column -> position of each cell's group.
+    refs : mapping
+        Input references (``N_ref``: geometric mean of N).
+    centre : float
+        Mean log response: where noise that changes with loss is centred.
+    noise_ref : float
+        Mean log of the column with which the noise changes.
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    cells: tuple[str, ...]
+    cell_index: Mapping[str, np.ndarray]
+    refs: Mapping[str, float]
+    centre: float
+    noise_ref: float = 0.0
+
+    @property
+    def cell_dim(self) -> str:
+        """Name of the axis of cells."""
+        return next(iter(self.cell_index)) if len(self.cell_index) == 1 else "group"
+
+
+def make_layout(model: Model, runs: "Runs") -> Layout:
+    """Work out groups, cells and references of a data set.
+
+    Raises
+    ------
+    DataError
+        A column that the model reads is missing.
+    """
+    runs.require(needed_columns(model), by=f"law '{model.law.name}' as set up here")
+    labels = {c: tuple(dict.fromkeys(_group_names(runs, c))) for c in model.columns}
+    index = {c: _positions(_group_names(runs, c), labels[c], c) for c in model.cell_columns}
+    cells: tuple[str, ...] = ()
+    cell_index: dict[str, np.ndarray] = {}
+    if model.cell_columns:
+        combos = np.unique(np.stack(list(index.values()), axis=1), axis=0)
+        cell_index = {c: combos[:, k] for k, c in enumerate(model.cell_columns)}
+        cells = tuple(
+            "/".join(labels[c][i] for c, i in zip(model.cell_columns, combo, strict=True))
+            for combo in combos
+        )
+    refs = {f"{i.name}_ref": _reference(runs, i.name, i.positive) for i in model.law.inputs}
+    response = runs.column(model.law.response)
+    centre = float(np.mean(np.log(response))) if model.noise.on == "log" else 0.0
+    noise_ref = 0.0
+    if model.noise.varies_with not in (None, "loss"):
+        noise_ref = float(np.mean(np.log(runs.column(str(model.noise.varies_with)))))
+    return Layout(labels, cells, cell_index, refs, centre, noise_ref)
+
+
+def needed_columns(model: Model) -> list[str]:
+    """Columns of the run table that a model reads."""
+    noise = model.noise
+    extra = [noise.varies_with if noise.varies_with != "loss" else None, noise.known_sd]
+    names = [i.name for i in model.law.inputs] + [model.law.response]
+    return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
+
+
+def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
+    """Arrays of a data set: response, inputs, group positions, noise columns, references.
+
+    Returns
+    -------
+    dict
+        ``response`` (row,), ``inputs`` name -> (row, ...), ``index`` column -> (row,) integers,
+        ``noise`` name -> (row,), ``refs`` name -> scalar, ``mask`` (row,) all True.
+    """
+    return {
+        "response": runs.column(model.law.response),
+        "inputs": {i.name: runs.column(i.name) for i in model.law.inputs},
+        "index": {
+            c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns
+        },
+        "noise": noise_columns(model, {c: runs.column(c) for c in _noise_names(model)}, layout),
+        "refs": dict(layout.refs),
+        "mask": np.ones(len(runs), dtype=bool),
+    }
+
+
+def noise_columns(model: Model, columns: Mapping[str, np.ndarray], layout: Layout) -> dict:
+    """Columns that the noise reads, centred as in the fit."""
+    noise, found = model.noise, {"centre": np.asarray(layout.centre)}
+    if noise.known_sd and noise.known_sd in columns:
+        found["known_sd"] = np.asarray(columns[noise.known_sd], dtype=float)
+    if noise.varies_with not in (None, "loss"):
+        found["noise_x"] = np.log(columns[str(noise.varies_with)]) - layout.noise_ref
+    return found
+
+
+def _noise_names(model: Model) -> list[str]:
+    varies = model.noise.varies_with
+    return [c for c in (model.noise.known_sd, varies if varies != "loss" else None) if c]
+
+
+def pad(batch: dict[str, Any], size: int) -> dict[str, Any]:
+    """Fill a batch up to ``size`` rows with copies of the first row, masked out."""
+    rows = len(batch["response"])
+    extra = size - rows
+    if extra <= 0:
+        return batch
+
+    def fill(array: np.ndarray) -> np.ndarray:
+        if np.ndim(array) == 0:
+            return array
+        return np.concatenate([array, np.repeat(array[:1], extra, axis=0)])
+
+    padded = {
+        key: {k: fill(v) for k, v in part.items()} if isinstance(part, dict) else fill(part)
+        for key, part in batch.items()
+    }
+    padded["mask"] = np.concatenate([batch["mask"], np.zeros(extra, dtype=bool)])
+    return padded
+
+
+def padded_size(rows: int) -> int:
+    """Size to which a data set is padded: few sizes, at most a quarter of waste above 64."""
+    size = 64
+    while size < rows:
+        size *= 2
+    quarter = size // 8
+    return next(s for s in range(size // 2, size + 1, quarter) if s >= rows) if size > 64 else size
+
+
+def _group_names(runs: "Runs", column: str) -> list[str]:
+    values = runs.table[column]
+    missing = np.flatnonzero(values.isna().to_numpy())
+    if len(missing):
+        row = int(runs.row_numbers[missing[0]])
+        raise DataError(f"column '{column}' names no group in row {row}; fill it or drop the row.")
+    return [str(v) for v in values]
+
+
+def _positions(names: list[str], labels: tuple[str, ...], column: str) -> np.ndarray:
+    lookup = {label: k for k, label in enumerate(labels)}
+    unknown = [n for n in names if n not in lookup]
+    if unknown:
+        raise DataError(
+            f"column '{column}' has the group '{unknown[0]}', which the fit has not seen; "
+            f"known: {', '.join(labels[:10])}."
+        )
+    return np.array([lookup[n] for n in names], dtype=np.int64)
+
+
+def _reference(runs: "Runs", name: str, positive: bool) -> float:
+    values = runs.column(name)
+    return float(np.exp(np.mean(np.log(values)))) if positive else float(np.mean(values))

@@ -1,0 +1,151 @@
+"""Compiled functions kept on disk, so that the next process neither traces nor compiles.
+
+A function of a law that ships with the package is found by the package's own source, the
+model's declaration and the shapes of its arguments. Any other law's function is traced first and
+found by the program it lowers to, so an edited law can't meet a stale program.
+"""
+
+import hashlib
+import os
+import pickle
+import platform
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bayescale.files import write_atomic
+
+FORMAT = "1"
+
+
+def cache_folder() -> Path | None:
+    """Folder of compiled functions; ``BAYESCALE_CACHE`` moves it, ``off`` turns it off."""
+    named = os.environ.get("BAYESCALE_CACHE")
+    if named == "off":
+        return None
+    if named:
+        return Path(named)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("bayescale") / "compiled"
+
+
+@cache
+def environment_key() -> str:
+    """Hash of all that a compiled function depends on besides its own source."""
+    import jax
+    import jaxlib
+
+    parts = [FORMAT, jax.__version__, jaxlib.__version__, platform.machine(), _cpu_flags()]
+    parts += [os.environ.get("XLA_FLAGS", ""), _source_hash()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _cpu_flags() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+@cache
+def _source_hash() -> str:
+    """Hash of the source that a traced program comes from: vocabulary, laws, inference."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    root = Path(__file__).parents[1]
+    files = [*root.glob("*.py"), *root.glob("laws/*.py"), *root.glob("inference/*.py")]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.name.encode() + file.read_bytes())
+    try:
+        digest.update(version("numpyro").encode())
+    except PackageNotFoundError:
+        pass
+    return digest.hexdigest()
+
+
+def _shapes(args: Any) -> str:
+    import jax
+
+    leaves, tree = jax.tree.flatten(args)
+    return f"{tree} {[(getattr(x, 'shape', ()), str(getattr(x, 'dtype', type(x)))) for x in leaves]}"
+
+
+def compiled(
+    name: str,
+    build: Callable[[], Callable[..., Any]],
+    args: tuple[Any, ...],
+    declaration: str | None,
+    device: Any,
+) -> tuple[Callable[..., Any], str]:
+    """A compiled function for arguments of these shapes, from disk if it's there.
+
+    Parameters
+    ----------
+    name : str
+        Part of the key.
+    build : callable
+        Gives the function to trace; called only when tracing is needed.
+    args : tuple
+        Arguments of the shapes and types to compile for.
+    declaration : str or None
+        All that the function depends on besides the package's source; None if that can't be
+        written down (a user's own law).
+    device : jax.Device
+        Where it runs.
+
+    Returns
+    -------
+    function : callable
+    origin : {"loaded", "traced", "compiled"}
+        Loaded without tracing, loaded after tracing, or compiled now.
+    """
+    import jax
+
+    folder = cache_folder() if device.platform == "cpu" else None
+    where = f"{name}|{device.platform}|{_shapes(args)}|{environment_key()}"
+    if declaration is not None:
+        file = _file(folder, f"{where}|{declaration}")
+        if loaded := _load(file):
+            return loaded, "loaded"
+        lowered = jax.jit(build()).lower(*args)
+    else:
+        lowered = jax.jit(build()).lower(*args)
+        file = _file(folder, f"{where}|{lowered.as_text()}")
+        if loaded := _load(file):
+            return loaded, "traced"
+    function = lowered.compile()
+    _save(file, function)
+    return function, "compiled"
+
+
+def _file(folder: Path | None, key: str) -> Path | None:
+    return folder / f"{hashlib.sha256(key.encode()).hexdigest()}.bin" if folder else None
+
+
+def _load(file: Path | None) -> Callable[..., Any] | None:
+    from jax.experimental.serialize_executable import deserialize_and_load
+
+    if file is None or not file.exists():
+        return None
+    try:
+        # written by this user's own earlier process, like JAX's persistent compilation cache
+        function = deserialize_and_load(*pickle.loads(file.read_bytes()))
+    except Exception:  # an unreadable entry costs a compilation, never a fit
+        return None
+    return function
+
+
+def _save(file: Path | None, function: Any) -> None:
+    from jax.experimental.serialize_executable import serialize
+
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(file, pickle.dumps(serialize(function)))
+    except Exception:  # a cache that can't be written (read-only, full) is no reason to fail
+        return

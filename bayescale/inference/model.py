@@ -1,0 +1,185 @@
+"""A law, its noise and its pooling as one probabilistic model, for NumPy and JAX alike.
+
+The path from what is sampled to what a row expects is written once here:
+
+    site values -> coordinates by group -> parameters in the field's terms -> mean -> noise
+
+and serves the sampler's density, the NumPyro model, prediction and the stored log likelihood.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bayescale.arrays import namespace
+from bayescale.errors import LawError, nearest
+from bayescale.law import Law, Param, call_with
+from bayescale.noise import Noise
+from bayescale.pooling import Pool, Pooling
+from bayescale.priors import Normal, Prior
+
+Values = Mapping[str, Any]
+Index = Mapping[str, Any]  # grouping column -> position of each row's group
+
+
+@dataclass(frozen=True)
+class Site:
+    """One sampled quantity: its prior and its named axes."""
+
+    name: str
+    prior: Prior
+    dims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Model:
+    """A law + noise + pooling.
+
+    Parameters
+    ----------
+    law : Law
+    noise : Noise
+    pooling : Pooling
+
+    Raises
+    ------
+    LawError
+        A pooled parameter is unknown, or law and noise both declare a name.
+    """
+
+    law: Law
+    noise: Noise = field(default_factory=Noise)
+    pooling: Pooling = field(default_factory=Pooling)
+
+    def __post_init__(self) -> None:
+        names = [p.name for p in self.params]
+        double = sorted({n for n in names if names.count(n) > 1})
+        if double:
+            raise LawError(
+                f"law '{self.law.name}' and the noise both declare {', '.join(double)}; "
+                "rename the law's parameter."
+            )
+        for name, _ in self.pooling.by_param:
+            known = [x for p in self.params for x in dict.fromkeys((p.name, p.site))]
+            if name not in known:
+                raise LawError(
+                    f"pooling names '{name}', which is no parameter of law '{self.law.name}' or "
+                    f"its noise; known: {', '.join(known)}." + nearest(name, known)
+                )
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        """Parameters of law and noise."""
+        return self.law.params + self.noise.params()
+
+    def pool(self, param: Param) -> Pool | None:
+        """Pooling of a parameter, named by itself or by its coordinate."""
+        own = self.noise.pools().get(param.name)
+        return own or self.pooling.get(param.name) or self.pooling.get(param.site)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Grouping columns of law and noise."""
+        pools = (self.pool(p) for p in self.params)
+        return tuple(dict.fromkeys(pool.column for pool in pools if pool))
+
+    @cached_property
+    def cell_columns(self) -> tuple[str, ...]:
+        """Grouping columns of the law's parameters: their combinations have laws of their own."""
+        pools = (self.pool(p) for p in self.law.params)
+        return tuple(dict.fromkeys(pool.column for pool in pools if pool))
+
+    @cached_property
+    def sites(self) -> tuple[Site, ...]:
+        """What is sampled, in order."""
+        listed: list[Site] = []
+        for p in self.params:
+            pool = self.pool(p)
+            if pool is None:
+                listed.append(Site(p.site, p.prior, p.dims))
+            elif pool.kind == "independent":
+                listed.append(Site(p.site, p.prior, (pool.column, *p.dims)))
+            else:
+                listed.append(Site(f"{p.site}_pop", p.prior, p.dims))
+                listed.append(Site(f"{p.site}_sd", pool.scale))
+                listed.append(Site(f"{p.site}_z", Normal(0.0, 1.0), (pool.column, *p.dims)))
+        return tuple(listed)
+
+    def coordinates(self, values: Values) -> dict[str, Any]:
+        """Site values with partially pooled ones put together: each has its group axis."""
+        found: dict[str, Any] = {}
+        for p in self.params:
+            pool = self.pool(p)
+            if pool is None or pool.kind == "independent":
+                found[p.site] = values[p.site]
+                continue
+            support, rank = p.prior.support, len(p.dims)
+            common = _new_axis(support.unconstrain(values[f"{p.site}_pop"]), rank)
+            spread = _new_axis(values[f"{p.site}_sd"], 0)
+            for _ in range(rank):
+                spread = _new_axis(spread, 0)
+            found[p.site] = support.constrain(common + spread * values[f"{p.site}_z"])
+        return found
+
+    def by_row(self, coordinates: Values, index: Index) -> dict[str, Any]:
+        """Coordinates of each row (or of each cell): group axis picked, or an axis of one."""
+        found: dict[str, Any] = {}
+        for p in self.params:
+            value, pool, rank = coordinates[p.site], self.pool(p), len(p.dims)
+            if pool is None:
+                found[p.site] = _new_axis(value, rank)
+            elif pool.column in index:
+                picked = index[pool.column]
+                found[p.site] = value[(..., picked) + (slice(None),) * rank]
+        return found
+
+    def to_params(self, coordinates: Values, refs: Values) -> dict[str, Any]:
+        """Parameters in the field's own terms, from coordinates of rows or cells.
+
+        Parameters
+        ----------
+        coordinates : mapping
+            From `by_row`; parameters without a coordinate are themselves in it.
+        refs : mapping
+            Input references, ``N_ref`` and so on.
+        """
+        known = {**refs, **coordinates}
+        waiting = [p for p in self.params if p.coordinate and p.site in coordinates]
+        while waiting:
+            ready = [p for p in waiting if p.coordinate and _can_call(p.coordinate.to_param, known)]
+            if not ready:
+                names = ", ".join(p.name for p in waiting)
+                raise LawError(f"law '{self.law.name}': coordinates of {names} need each other.")
+            for p in ready:
+                assert p.coordinate
+                known[p.name] = call_with(p.coordinate.to_param, known)
+            waiting = [p for p in waiting if p not in ready]
+        return known
+
+    def mean(self, params: Values, inputs: Values) -> Any:
+        """The law's mean at each row."""
+        arguments = {p.name: params[p.name] for p in self.law.params}
+        return self.law.mean(**arguments, **{i.name: inputs[i.name] for i in self.law.inputs})
+
+    def derived(self, params: Values) -> dict[str, Any]:
+        """Derived quantities from parameters (and references)."""
+        return {d.name: call_with(d.function, params) for d in self.law.derived}
+
+    def row_log_likelihood(self, values: Values, batch: Mapping[str, Any]) -> Any:
+        """Log density of each row's response, shape (..., row)."""
+        at_rows = self.by_row(self.coordinates(values), batch["index"])
+        params = self.to_params(at_rows, batch["refs"])
+        mean = self.mean(params, batch["inputs"])
+        return self.noise.log_density(batch["response"], mean, params, batch["noise"])
+
+
+def _new_axis(value: Any, rank: int) -> Any:
+    """Insert an axis of one in front of the last ``rank`` axes."""
+    return namespace(value).expand_dims(value, axis=-(rank + 1))
+
+
+def _can_call(function: Any, known: Values) -> bool:
+    import inspect
+
+    return all(name in known for name in inspect.signature(function).parameters)

@@ -1,0 +1,318 @@
+"""From a model and a batch to draws: mode, whitening, NUTS."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayescale.errors import FitError
+from bayescale.inference.batch import pad, padded_size
+from bayescale.inference.cache import compiled
+from bayescale.inference.density import Packing, log_density
+from bayescale.inference.mode import Mode, find_mode
+from bayescale.inference.model import Model
+from bayescale.inference.nuts import CHUNK, kernel_functions
+
+Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
+
+SUBSET = 4096  # rows on which starts are compared when a data set is much larger
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to sample.
+
+    Parameters
+    ----------
+    chains, draws, warmup : int
+        Chains, kept draws a chain, and adapting iterations before them.
+    target_accept : float
+        Acceptance probability that the step size aims at; raise it after divergences.
+    max_tree_depth : int
+        NUTS doubles a trajectory at most this often.
+    device : str
+        JAX platform: ``cpu`` (the right place for one fit), ``gpu`` or ``tpu``.
+    """
+
+    chains: int = 4
+    draws: int = 1000
+    warmup: int = 300
+    target_accept: float = 0.8
+    max_tree_depth: int = 10
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name, least in (("chains", 2), ("draws", 10), ("warmup", 20), ("max_tree_depth", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise FitError(f"{name} is {value!r}; expected a whole number of at least {least}.")
+        if not 0.5 <= self.target_accept < 1:
+            raise FitError(
+                f"target_accept is {self.target_accept!r}; expected a number between 0.5 and 1."
+            )
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Unconstrained draws and what the sampler said of them.
+
+    Parameters
+    ----------
+    vectors : array, shape (chain, draw, dim)
+    stats : dict
+        Sampler statistics named as in ArviZ, shape (chain, draw).
+    mode : Mode
+    timings : dict
+        Seconds by phase.
+    origins : dict
+        Whether each compiled function was loaded, traced or compiled.
+    gradients : int
+        Gradient evaluations of the kept draws.
+    """
+
+    vectors: np.ndarray
+    stats: dict[str, np.ndarray]
+    mode: Mode
+    timings: dict[str, float] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    gradients: int = 0
+
+
+@contextmanager
+def float64(device: Any) -> Iterator[None]:
+    """Run JAX code in double precision on one device, leaving global settings alone."""
+    import jax
+
+    with jax.enable_x64(True), jax.default_device(device):
+        yield
+
+
+def find_device(platform: str) -> Any:
+    """The first JAX device of a platform.
+
+    Raises
+    ------
+    FitError
+        JAX has no such device here; the message lists those it has.
+    """
+    import jax
+
+    try:
+        return jax.devices(platform)[0]
+    except RuntimeError:
+        have = sorted({d.platform for d in jax.devices()})
+        raise FitError(
+            f"no JAX device '{platform}' here; available: {', '.join(have)}. "
+            "See `bayescale doctor`."
+        ) from None
+
+
+class Clock:
+    """Adds up wall seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the time inside the block for ``name``."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def sample(
+    model: Model,
+    packing: Packing,
+    batch: dict[str, Any],
+    seed: int,
+    settings: Settings,
+    declaration: str | None = None,
+    progress: Progress | None = None,
+) -> Draws:
+    """Sample a model's posterior with whitened NUTS.
+
+    Parameters
+    ----------
+    model, packing
+        What to sample, and how its sites lie in a vector.
+    batch : dict
+        Arrays from `make_batch`.
+    seed : int
+        The same seed gives the same draws on the same machine.
+    settings : Settings
+    declaration : str, optional
+        All that the density depends on besides the package's source (see `cache.compiled`).
+    progress : callable, optional
+        Called with (iterations done, in all, divergences).
+
+    Raises
+    ------
+    FitError
+        No such device, or no start with a finite density.
+    """
+    clock, origins = Clock(), {}
+    with clock.phase("import jax"):
+        device = find_device(settings.device)
+    streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
+    with float64(device):
+        engine = _Engine(model, packing, settings, declaration, device, clock, origins)
+        data = engine.put(pad(batch, padded_size(len(batch["response"]))))
+        gradient = engine.gradient(data)
+        with clock.phase("mode"):
+            starts = _starts(engine, packing, batch, gradient, streams[0])
+            mode = find_mode(gradient, starts)
+        vectors, stats, gradients = engine.run(data, gradient, mode, streams[1], progress)
+    return Draws(vectors, stats, mode, clock.seconds, origins, gradients)
+
+
+def _starts(
+    engine: "_Engine",
+    packing: Packing,
+    batch: dict[str, Any],
+    gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Prior medians and the best of some prior draws; from a subset where rows are many."""
+    middle = {
+        s.name: np.full(shape, s.prior.middle())
+        for s, shape in zip(packing.sites, packing.shapes, strict=True)
+    }
+    centre = packing.join(middle)
+    draws = packing.join(packing.sample_prior(rng, 24))
+    rows = len(batch["response"])
+    if rows > 4 * SUBSET:
+        keep = rng.choice(rows, SUBSET, replace=False)
+        gradient = engine.gradient(engine.put(_subset(batch, keep)))
+    values = np.array([gradient(d)[0] for d in draws])
+    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf))
+    starts = np.stack([centre, *draws[order[:3]]])
+    return find_mode(gradient, starts).vector[None] if rows > 4 * SUBSET else starts
+
+
+def _subset(batch: dict[str, Any], keep: np.ndarray) -> dict[str, Any]:
+    def pick(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: pick(v) for k, v in value.items()}
+        return value if np.ndim(value) == 0 else value[keep]
+
+    return {k: pick(v) for k, v in batch.items()}
+
+
+class _Engine:
+    """The compiled functions of one model on one device."""
+
+    def __init__(
+        self,
+        model: Model,
+        packing: Packing,
+        settings: Settings,
+        declaration: str | None,
+        device: Any,
+        clock: Clock,
+        origins: dict[str, str],
+    ) -> None:
+        self.settings, self.size = settings, packing.size
+        self.device, self.clock, self.origins = device, clock, origins
+        self.declaration = declaration and f"{declaration}|{json.dumps(asdict(settings))}"
+        self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
+        self._kernel: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+
+    def put(self, batch: dict[str, Any]) -> Any:
+        """Move a batch to the device, as float64 and int64 arrays."""
+        import jax
+
+        return jax.device_put(jax.tree.map(np.asarray, batch), self.device)
+
+    def gradient(self, data: Any) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+        """Value and gradient of the log density, as a function of NumPy vectors."""
+        import jax
+
+        args = (np.zeros(self.size), data)
+        function = self._compile("gradient", lambda: jax.value_and_grad(self.density), args)
+
+        def call(vector: np.ndarray) -> tuple[float, np.ndarray]:
+            value, slope = function(vector, data)
+            return float(value), np.asarray(slope)
+
+        return call
+
+    def run(
+        self,
+        data: Any,
+        gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
+        mode: Mode,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], int]:
+        """Run all chains; give draws, statistics and gradient evaluations."""
+        s, where = self.settings, (mode.vector, mode.whitening, data)
+        keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
+        z = _chain_starts(gradient, mode, s.chains, rng)
+        args = (z, keys, *where)
+        start = self._compile("start", lambda: self._functions()[0], args)
+        state = start(*args)
+        advance = self._compile("advance", lambda: self._advance(args), (state, *where))
+        traces, total, divergences = [], s.warmup + s.draws, 0
+        with self.clock.phase("sample"):
+            for done in range(0, total, CHUNK):
+                state, trace = advance(state, *where)
+                traces.append([np.asarray(t) for t in trace])
+                kept = slice(max(0, s.warmup - done), None)
+                divergences += int(traces[-1][5][:, kept].sum())
+                if progress:
+                    progress(min(done + CHUNK, total), total, divergences)
+        joined = [np.concatenate(t, axis=1)[:, s.warmup : total] for t in zip(*traces, strict=True)]
+        names = ("lp", "energy", "n_steps", "acceptance_rate", "diverging", "step_size")
+        stats = dict(zip(names, joined[1:], strict=True))
+        stats["lp"] = -stats["lp"]
+        stats["reached_max_treedepth"] = stats["n_steps"] >= 2**s.max_tree_depth - 1
+        vectors = mode.vector + joined[0] @ mode.whitening.T
+        return vectors, stats, int(stats["n_steps"].sum())
+
+    def _functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        if self._kernel is None:
+            s = self.settings
+            self._kernel = kernel_functions(
+                self.density, s.warmup, s.target_accept, s.max_tree_depth
+            )
+        return self._kernel
+
+    def _advance(self, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """``advance``, which NumPyro can trace only after ``start``."""
+        import jax
+
+        start, advance = self._functions()
+        jax.eval_shape(start, *args)
+        return advance
+
+    def _compile(
+        self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]
+    ) -> Callable[..., Any]:
+        with self.clock.phase("trace, compile, load"):
+            function, origin = compiled(name, build, args, self.declaration, self.device)
+        self.origins[name] = origin
+        return function
+
+
+def _chain_starts(
+    gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    mode: Mode,
+    chains: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Overdispersed whitened starts, pulled towards the mode until the density is finite."""
+    starts = 2.0 * rng.standard_normal((chains, len(mode.vector)))
+    for k in range(chains):
+        for _ in range(20):
+            value, slope = gradient(mode.vector + mode.whitening @ starts[k])
+            if np.isfinite(value) and np.all(np.isfinite(slope)):
+                break
+            starts[k] *= 0.7
+    return starts
