@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
-from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, N, D
+from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, D, N
 
 
 def mean(E: Any, A: Any, B: Any, alpha: Any, beta: Any, N: Any, D: Any) -> Any:
     """L = E + A N^-alpha + B D^-beta."""
-    return E + A * N**-alpha + B * D**-beta
+    return E + A * power(N, -alpha) + B * power(D, -beta)
 
 
 CHINCHILLA = Law(

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from bayescale.arrays import power
 from bayescale.law import Coordinate, Law, Param, Reference
 from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, C
 
 
 def mean(E: Any, C_c: Any, gamma: Any, C: Any) -> Any:
     """L = E + (C_c/C)^gamma."""
-    return E + (C_c / C) ** gamma
+    return E + power(C_c / C, gamma)
 
 
 COMPUTE_FRONTIER = Law(

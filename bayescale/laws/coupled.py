@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
 from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, D, N
@@ -10,7 +11,7 @@ from bayescale.priors import LogNormal
 
 def mean(E: Any, A: Any, B: Any, alpha: Any, beta: Any, k: Any, N: Any, D: Any) -> Any:
     """L = E + (A N^-alpha + B D^-beta)^k."""
-    return E + (A * N**-alpha + B * D**-beta) ** k
+    return E + power(A * power(N, -alpha) + B * power(D, -beta), k)
 
 
 def _weight(term: Any, other: Any, k: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
 from bayescale.laws.common import D, N
 from bayescale.priors import LogNormal
@@ -9,7 +10,7 @@ from bayescale.priors import LogNormal
 
 def mean(N_c: Any, D_c: Any, alpha_N: Any, alpha_D: Any, N: Any, D: Any) -> Any:
     """L = [(N_c/N)^(alpha_N/alpha_D) + D_c/D]^alpha_D."""
-    return ((N_c / N) ** (alpha_N / alpha_D) + D_c / D) ** alpha_D
+    return power(power(N_c / N, alpha_N / alpha_D) + D_c / D, alpha_D)
 
 
 # No irreducible loss here, so the whole loss (about 3 nats) is the size limit at the centre.

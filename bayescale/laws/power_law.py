@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bayescale.arrays import power
 from bayescale.errors import LawError
 from bayescale.law import Coordinate, Input, Law, Param, Reference, renamed
 from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, C, D, N
@@ -11,7 +12,7 @@ _INPUTS = {"N": N, "D": D, "C": C}
 
 def mean(E: Any, A: Any, alpha: Any, x: Any) -> Any:
     """L = E + A x^-alpha."""
-    return E + A * x**-alpha
+    return E + A * power(x, -alpha)
 
 
 def _coefficient(term: Any, alpha: Any, x_ref: Any) -> Any:
