@@ -1,0 +1,66 @@
+"""Bayesian neural scaling laws: fit a law to small runs, get intervals for the large one.
+
+Names are imported when they are first used, so that ``import bayescale`` costs nothing and a
+saved posterior answers without JAX.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayescale import plot as plot
+    from bayescale.data import SIX_ND as SIX_ND
+    from bayescale.data import Runs as Runs
+    from bayescale.data import active_params as active_params
+    from bayescale.data import read_runs as read_runs
+    from bayescale.errors import BayescaleError as BayescaleError
+    from bayescale.errors import DataError as DataError
+    from bayescale.errors import FitError as FitError
+    from bayescale.errors import LawError as LawError
+    from bayescale.fitted import Fit as Fit
+    from bayescale.fitting import fit as fit
+    from bayescale.inference.numpyro_model import numpyro_model as numpyro_model
+    from bayescale.law import Coordinate as Coordinate
+    from bayescale.law import Derived as Derived
+    from bayescale.law import Input as Input
+    from bayescale.law import Law as Law
+    from bayescale.law import Param as Param
+    from bayescale.law import Reference as Reference
+    from bayescale.laws import LAWS as LAWS
+    from bayescale.laws import get_law as get_law
+    from bayescale.laws import power_law as power_law
+    from bayescale.noise import Noise as Noise
+    from bayescale.noise import log_normal as log_normal
+    from bayescale.noise import normal as normal
+    from bayescale.noise import student_t as student_t
+    from bayescale.pooling import independent as independent
+    from bayescale.pooling import partial as partial
+    from bayescale.saving import load as load
+
+_HOMES = {
+    "bayescale.data": ("SIX_ND", "Runs", "active_params", "read_runs"),
+    "bayescale.errors": ("BayescaleError", "DataError", "FitError", "LawError"),
+    "bayescale.fitted": ("Fit",),
+    "bayescale.fitting": ("fit",),
+    "bayescale.inference.numpyro_model": ("numpyro_model",),
+    "bayescale.law": ("Coordinate", "Derived", "Input", "Law", "Param", "Reference"),
+    "bayescale.laws": ("LAWS", "get_law", "power_law"),
+    "bayescale.noise": ("Noise", "log_normal", "normal", "student_t"),
+    "bayescale.pooling": ("independent", "partial"),
+    "bayescale.saving": ("load",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*_HOME, "plot", "priors"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in ("plot", "priors", "laws", "data", "answers"):
+        return import_module(f"bayescale.{name}")
+    raise AttributeError(f"module 'bayescale' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -58,4 +58,6 @@ def _umask() -> int:
 
 def _cannot_write(path: Path, problem: OSError) -> str:
     reason = problem.strerror or str(problem)
-    return f"cannot write {path}: {reason}; nothing there was changed. Choose another place with -o."
+    return (
+        f"cannot write {path}: {reason}; nothing there was changed. Choose another place with -o."
+    )

@@ -174,8 +174,8 @@ class Noise:
         drawn = self.location(mean, values) + self.scale(mean, values, columns) * noise
         if self.on == "response":
             return drawn
-        # exp(700) is the largest double; a Student-t draw with nu near 1 can pass it
-        return np.exp(np.clip(drawn, -700.0, 700.0))
+        # a Student-t draw with nu near 1 can pass the largest number; single precision holds e^85
+        return np.exp(np.clip(drawn, -85.0, 85.0))
 
     def describe(self) -> str:
         """One line for tables and print-outs."""

@@ -95,9 +95,7 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
     return {
         "response": runs.column(model.law.response),
         "inputs": {i.name: runs.column(i.name) for i in model.law.inputs},
-        "index": {
-            c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns
-        },
+        "index": {c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns},
         "noise": noise_columns(model, {c: runs.column(c) for c in _noise_names(model)}, layout),
         "refs": dict(layout.refs),
         "mask": np.ones(len(runs), dtype=bool),

@@ -71,7 +71,9 @@ def _shapes(args: Any) -> str:
     import jax
 
     leaves, tree = jax.tree.flatten(args)
-    return f"{tree} {[(getattr(x, 'shape', ()), str(getattr(x, 'dtype', type(x)))) for x in leaves]}"
+    return (
+        f"{tree} {[(getattr(x, 'shape', ()), str(getattr(x, 'dtype', type(x)))) for x in leaves]}"
+    )
 
 
 def compiled(

@@ -21,7 +21,7 @@ CHINCHILLA = Law(
         Param(
             "A",
             TERM,
-            "size coefficient: size term at N = 1",
+            "size term at N = 1",
             "nats/token",
             "A",
             coordinate=Coordinate(
@@ -35,7 +35,7 @@ CHINCHILLA = Law(
         Param(
             "B",
             TERM,
-            "data coefficient: data term at D = 1",
+            "data term at D = 1",
             "nats/token",
             "B",
             coordinate=Coordinate(
@@ -62,7 +62,7 @@ CHINCHILLA = Law(
         Derived(
             "gamma",
             lambda alpha, beta: alpha * beta / (alpha + beta),
-            "compute exponent of the reducible loss",
+            "compute exponent of reducible loss",
             "",
             r"\gamma",
         ),

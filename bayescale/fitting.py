@@ -1,0 +1,251 @@
+"""``fit``: a law and a table of runs in, a `Fit` out."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.errors import DataError, FitError
+from bayescale.fitted import Fit
+from bayescale.inference.batch import Layout, make_batch, make_layout
+from bayescale.inference.density import Packing
+from bayescale.inference.diagnostics import Diagnostics, diagnose
+from bayescale.inference.gate import Problem, judge
+from bayescale.inference.model import Model
+from bayescale.inference.posterior import Variable, scalars, variables
+from bayescale.inference.sample import Draws, Progress, Settings, sample
+from bayescale.law import Law
+from bayescale.laws import LAWS, get_law
+from bayescale.noise import Noise
+from bayescale.pooling import Pool, Pooling
+from bayescale.priors import Prior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescale.data.runs import Runs
+
+
+def fit(
+    law: Law | str,
+    runs: Any,
+    *,
+    noise: Noise | None = None,
+    pooling: Mapping[str, Pool] | Pooling | None = None,
+    priors: Mapping[str, Prior] | None = None,
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 300,
+    target_accept: float = 0.8,
+    max_tree_depth: int = 10,
+    device: str = "cpu",
+    progress: bool | Progress | None = None,
+    **reading: Any,
+) -> Fit:
+    """Fit a scaling law to runs and return its posterior.
+
+    Parameters
+    ----------
+    law : Law or str
+        A law's name (see ``bayescale laws``) or a `Law` of your own.
+    runs : Runs, DataFrame, path or data set name
+        One row a run: N (parameters), D (tokens), loss (nats/token), or what the law reads.
+    noise : Noise, optional
+        Default: Student-t on log loss with a learnt tail.
+    pooling : mapping, optional
+        Parameter -> ``partial("column")`` or ``independent("column")``; others are shared.
+    priors : mapping, optional
+        Replacements of priors, by parameter or coordinate name.
+    seed : int
+        The same seed gives the same draws on the same machine.
+    chains, draws, warmup, target_accept, max_tree_depth, device
+        See `bayescale.inference.sample.Settings`.
+    progress : bool or callable, optional
+        A progress bar; default: shown where standard error is a terminal, or in a notebook.
+    **reading
+        Passed to `bayescale.read_runs` (``columns=``, ``where=``, ``cost=``, …).
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    DataError
+        The table can't be read, lacks a column, or has too few rows.
+    LawError
+        Law, noise, pooling or priors are unknown or don't fit together.
+    FitError
+        A setting is out of range, or the density is not finite anywhere.
+    """
+    begin = time.perf_counter()
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise FitError(f"seed is {seed!r}; expected a whole number of at least 0.")
+    settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, device)
+    model = Model(get_law(law).with_priors(priors or {}), noise or Noise(), Pooling.of(pooling))
+    table = _read(runs, reading)
+    layout = make_layout(model, table)
+    _check_rows(model, table)
+    batch = make_batch(model, table, layout)
+    packing = Packing.of(model, layout.labels)
+    with _progress(progress) as report:
+        drawn = sample(model, packing, batch, int(seed), settings, declaration(model), report)
+    return assemble(model, table, layout, packing, drawn, settings, int(seed), begin)
+
+
+def assemble(
+    model: Model,
+    runs: "Runs",
+    layout: Layout,
+    packing: Packing,
+    drawn: Draws,
+    settings: Settings,
+    seed: int,
+    begin: float,
+) -> Fit:
+    """Put draws, diagnostics, gate and record together."""
+    found = variables(model, layout, packing, packing.constrain(drawn.vectors))
+    listed = scalars(found, layout.labels | {layout.cell_dim: layout.cells})
+    names, values = tuple(listed), np.stack(list(listed.values()))
+    diagnostics = diagnose(names, values, drawn.stats)
+    gate = judge(diagnostics, _moments(model, packing, drawn, seed), design_problems(model, runs))
+    record = {
+        "seed": seed,
+        "settings": asdict(settings),
+        "device": settings.device,
+        "x64": True,
+        "gradients_per_draw": drawn.gradients / (settings.chains * settings.draws),
+        "timings": {k: round(v, 4) for k, v in drawn.timings.items()},
+        "compiled": drawn.origins,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "versions": versions(),
+    }
+    return Fit(
+        model=model,
+        runs=runs,
+        layout=layout,
+        variables=found,
+        stats=drawn.stats,
+        gate=gate,
+        record=record,
+        summary=summarise(diagnostics, values),
+    )
+
+
+def declaration(model: Model) -> str | None:
+    """All that a shipped law's density depends on besides its source; None for other laws."""
+    shipped = LAWS.get(model.law.name)
+    if shipped is None or shipped.mean is not model.law.mean:
+        return None
+    params = [(p.name, p.site, str(p.prior), repr(p.allowed), p.dims) for p in model.params]
+    pools = {p.name: (q.kind, q.column) for p in model.params if (q := model.pool(p))}
+    scales = [str(q.scale) for _, q in model.pooling.by_param]
+    noise = json.dumps(model.noise.to_dict(), sort_keys=True)
+    return repr((model.law.name, params, pools, scales, noise))
+
+
+def design_problems(model: Model, runs: "Runs") -> list[Problem]:
+    """What the design of the runs can't separate, for laws of N and D."""
+    from bayescale.data.design import design_report
+
+    names = {i.name for i in model.law.inputs}
+    if not {"N", "D"} <= names:
+        return []
+    flags = design_report(runs.column("N"), runs.column("D"))
+    return [Problem("design", f.message, f.remedy) for f in flags]
+
+
+def summarise(d: Diagnostics, values: np.ndarray) -> "pd.DataFrame":
+    """Summary table of scalars, one row each, from draws of shape (name, chain, draw)."""
+    import pandas as pd
+
+    from bayescale.tables import LEVELS
+
+    quantiles = np.quantile(values, list(LEVELS.values()), axis=(1, 2))
+    columns = {"mean": d.mean, "sd": d.sd} | dict(zip(LEVELS, quantiles, strict=True))
+    columns |= {"mcse": d.mcse, "rhat": d.rhat, "ess_bulk": d.ess_bulk, "ess_tail": d.ess_tail}
+    return pd.DataFrame(columns, index=pd.Index(d.names, name="parameter"))
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a fit's numbers depend on."""
+    import platform
+    from importlib.metadata import version
+
+    names = ("bayescale", "numpyro", "jax", "jaxlib", "numpy", "arviz-stats")
+    return {"python": platform.python_version()} | {n: version(n) for n in names}
+
+
+def _read(runs: Any, reading: Mapping[str, Any]) -> "Runs":
+    from bayescale.data.read import load_runs
+
+    return load_runs(runs, **reading)
+
+
+def _check_rows(model: Model, runs: "Runs") -> None:
+    shared = sum(1 for p in model.law.params if not model.pool(p))
+    least = max(3, shared)
+    if len(runs) < least:
+        raise DataError(
+            f"{runs.source} has {len(runs)} run{'s' if len(runs) != 1 else ''}; law "
+            f"'{model.law.name}' has {shared} shared parameters and needs at least {least} runs. "
+            "Add runs or take a simpler law (see `bayescale laws`)."
+        )
+
+
+def _moments(
+    model: Model, packing: Packing, drawn: Draws, seed: int
+) -> dict[str, tuple[float, float, float, float]]:
+    """Prior and posterior mean and SD of the law's scalar parameters on the real line."""
+    rng = np.random.default_rng([seed, 7])
+    prior = packing.split(packing.join(packing.sample_prior(rng, 2000)))
+    posterior = packing.split(drawn.vectors)
+    law_sites = {p.site: p.name for p in model.law.params}
+    found = {}
+    for site, shape in zip(packing.sites, packing.shapes, strict=True):
+        name = law_sites.get(site.name.removesuffix("_pop"))
+        if name is None or shape:
+            continue
+        before, after = prior[site.name], posterior[site.name]
+        found[name] = tuple(
+            float(x) for x in (before.mean(), before.std(), after.mean(), after.std())
+        )
+    return found
+
+
+class _progress:
+    """A tqdm bar where someone is looking: a terminal or a notebook."""
+
+    def __init__(self, progress: bool | Callable[..., Any] | None) -> None:
+        self.wanted, self.bar = progress, None
+
+    def __enter__(self) -> Progress | None:
+        if callable(self.wanted):
+            return self.wanted
+        if not (self.wanted if self.wanted is not None else _someone_looks()):
+            return None
+        from tqdm.auto import tqdm
+
+        self.bar = tqdm(desc="compiling", unit="it", leave=False, dynamic_ncols=True)
+        return self._report
+
+    def _report(self, done: int, total: int, divergences: int) -> None:
+        bar = self.bar
+        assert bar is not None
+        bar.total = total
+        bar.set_description("sampling" if not divergences else f"sampling, {divergences} divergent")
+        bar.update(done - bar.n)
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _someone_looks() -> bool:
+    import sys
+
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

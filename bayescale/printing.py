@@ -1,0 +1,85 @@
+"""How a fit looks in print: the gate's verdict first, then parameters, then what to know."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayescale.tables import Table, with_spread
+from bayescale.tree import describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescale.fitted import Fit
+
+MAX_ROWS = 60
+
+
+def fit_table(fit: "Fit") -> Table:
+    """The table that `print(fit)` shows."""
+    kinds = ("param", "derived", "noise")
+    shown = [
+        (name, row)
+        for name, row in _scalars(fit)
+        if fit.variables[name.split("[")[0]].kind in kinds and not name.startswith("run_offset")
+    ]
+    rows = [_row(fit, name, row) for name, row in shown[:MAX_ROWS]]
+    notes = [f"model: {fit.law.text()}", f"noise: {fit.model.noise.describe()}"]
+    notes += [f"pooling: {p} {q.kind} over {q.column}" for p, q in fit.model.pooling.by_param]
+    notes += fit.runs.describe().splitlines()
+    if len(shown) > MAX_ROWS:
+        notes.append(f"{len(shown) - MAX_ROWS} more parameters: see fit.summary.")
+    return Table(
+        columns=["", "median", "90% interval", "sd", "R-hat", "ESS", "meaning"],
+        rows=rows,
+        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        warnings=[str(p) for p in fit.gate.problems],
+        notes=notes,
+    )
+
+
+def _scalars(fit: "Fit") -> Iterator[tuple[str, "pd.Series"]]:
+    for name, row in fit.summary.iterrows():
+        yield str(name), row
+
+
+def _row(fit: "Fit", name: str, row: "pd.Series") -> list[str]:
+    sd = float(row["sd"])
+    info = describe(fit, name.split("[")[0])
+    unit = f" ({info['unit']})" if info["unit"] else ""
+    return [
+        name,
+        with_spread(float(row["median"]), sd),
+        f"{with_spread(float(row['q05']), sd)} to {with_spread(float(row['q95']), sd)}",
+        with_spread(sd, sd),
+        f"{row['rhat']:.3f}",
+        f"{min(row['ess_bulk'], row['ess_tail']):,.0f}",
+        info["meaning"] + unit,
+    ]
+
+
+def fit_record(fit: "Fit") -> dict[str, Any]:
+    """The fit as JSON: law, data, gate, every scalar with intervals and diagnostics."""
+    gate = fit.gate.to_dict()
+    return {
+        "law": fit.law.name,
+        "equation": fit.law.latex(),
+        "noise": fit.model.noise.describe(),
+        "pooling": fit.model.pooling.to_dict(),
+        "priors": {p.site: str(p.prior) for p in fit.model.params},
+        "converged": gate.pop("converged"),
+        "reasons": gate.pop("reasons"),
+        "diagnostics": gate,
+        "parameters": {name: {k: float(v) for k, v in row.items()} for name, row in _scalars(fit)},
+        "n_runs": len(fit.runs),
+        "data": {
+            "source": fit.runs.source,
+            "sha256": fit.runs.sha256,
+            "columns": dict(fit.runs.columns),
+            "cost": fit.runs.cost.describe(),
+            "flags": [
+                {"kind": f.kind, "rows": list(f.rows), "message": f.message} for f in fit.runs.flags
+            ],
+        },
+        **{k: fit.record[k] for k in ("seed", "settings", "device", "seconds", "versions")},
+        "gradients_per_draw": fit.record["gradients_per_draw"],
+    }

@@ -1,0 +1,115 @@
+"""One table for terminal, notebook and script: rich text, HTML, DataFrame, JSON."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+LEVELS = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95,
+          "q975": 0.975}  # fmt: skip
+
+
+def quantity(value: float, digits: int = 3) -> str:
+    """Write a number for people: 70.2B, 5.76e23, 0.0037.
+
+    Thousands up to trillions get a letter (K, M, B, T); beyond that a power of ten.
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size >= 1e15 or (0 < size < 1e-4):
+        return f"{value:.{digits - 1}e}".replace("e+", "e").replace("e-0", "e-")
+    for letter, unit in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e4)):
+        if size >= unit:
+            return f"{value / (1e3 if letter == 'K' else unit):.{digits}g}{letter}"
+    return f"{value:.{digits}g}"
+
+
+def with_spread(value: float, spread: float) -> str:
+    """Write a number with as many digits as its standard deviation ``spread`` carries."""
+    if not math.isfinite(value) or not math.isfinite(spread) or spread <= 0:
+        return quantity(value, 4)
+    if abs(value) >= 1e4 or abs(value) < 1e-3:
+        return quantity(value, 3)
+    decimals = max(0, min(6, 1 - math.floor(math.log10(spread))))
+    return f"{value:.{decimals}f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under headings, with lines before and after.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of sequences of str
+    title : str
+        First line.
+    warnings, notes : sequence of str
+        Lines above (in red) and below the rows.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        if self.title:
+            yield Text(self.title, style="bold")
+        for line in self.warnings:
+            yield Text(line, style="red")
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in self.columns:
+            table.add_column(
+                name, justify="left" if name in ("", "meaning") else "right", overflow="fold"
+            )
+        for row in self.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        if self.rows:
+            yield table
+        for line in self.notes:
+            yield Text(line, style="dim")
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def html(self) -> str:
+        """The table as an HTML fragment."""
+        from html import escape
+
+        def lines(tag: str, items: Sequence[str], style: str = "") -> str:
+            return "".join(f"<{tag}{style}>{escape(i)}</{tag}>" for i in items)
+
+        head = f"<p><b>{escape(self.title)}</b></p>" if self.title else ""
+        warned = lines("p", self.warnings, ' style="color:#b00"')
+        body = "".join(f"<tr>{lines('td', row)}</tr>" for row in self.rows)
+        table = f"<table><thead><tr>{lines('th', self.columns)}</tr></thead>{body}</table>"
+        return head + warned + table + lines("p", self.notes)
+
+
+def render(item: Any, width: int = 110) -> str:
+    """Plain text of anything that rich can print, without colours."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    Console(file=out, width=width, no_color=True, highlight=False).print(item)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
+
+
+def frame(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """A tidy DataFrame of flat records."""
+    import pandas as pd
+
+    return pd.DataFrame.from_records(list(records))
