@@ -6,6 +6,7 @@ Nothing here imports pandas until a table is read.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayescale.data.catalog import DataSet
     from bayescale.data.cost import (
         SIX_ND,
         CostModel,
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
         custom,
         six_nd,
     )
+    from bayescale.data.design import DesignFlag, design_report
     from bayescale.data.flags import Flag
+    from bayescale.data.public import datasets, find_dataset, load_dataset, load_runs
     from bayescale.data.quantity import parse_quantity
     from bayescale.data.read import read_runs
     from bayescale.data.runs import Runs
+    from bayescale.data.where import filter_rows
 
 _HOMES = {
     "SIX_ND": "cost",
@@ -26,7 +30,15 @@ _HOMES = {
     "cost_from_dict": "cost",
     "custom": "cost",
     "six_nd": "cost",
+    "DataSet": "catalog",
+    "DesignFlag": "design",
     "Flag": "flags",
+    "datasets": "public",
+    "design_report": "design",
+    "filter_rows": "where",
+    "find_dataset": "public",
+    "load_dataset": "public",
+    "load_runs": "public",
     "parse_quantity": "quantity",
     "read_runs": "read",
     "Runs": "runs",
@@ -35,11 +47,19 @@ _HOMES = {
 __all__ = [
     "SIX_ND",
     "CostModel",
+    "DataSet",
+    "DesignFlag",
     "Flag",
     "Runs",
     "active_params",
     "cost_from_dict",
     "custom",
+    "datasets",
+    "design_report",
+    "filter_rows",
+    "find_dataset",
+    "load_dataset",
+    "load_runs",
     "parse_quantity",
     "read_runs",
     "six_nd",

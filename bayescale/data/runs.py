@@ -158,7 +158,7 @@ class Runs:
 
 
 # Flags about the file as a whole, which stay true of a part of it.
-FILE_FLAGS = frozenset({"other-columns", "dropped", "filtered", "selected", "checksum", "unit"})
+FILE_FLAGS = frozenset({"other-columns", "dropped", "filtered", "selected", "checksum", "note"})
 
 
 def _loss_hint(known: Sequence[str]) -> str:

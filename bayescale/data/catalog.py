@@ -1,0 +1,206 @@
+"""Public data sets: where each comes from, and what of it is taken.
+
+A file has an address only where the copy with this hash is byte-identical to the original; the
+others were derived from it and are read from the folder named by BAYESCALE_DATA.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bayescale.data.cost import SIX_ND, CostModel
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A public data set, as a record.
+
+    Parameters
+    ----------
+    name
+        Short name, for `load_dataset` and the shell.
+    title
+        One line for people.
+    file
+        Path below the data folder (or below this package if `packaged`).
+    sha256
+        Hash of the file.
+    url
+        Address of the original with a pinned commit, or None where the file was derived.
+    columns
+        Canonical name to column of the file, where it isn't recognised by itself.
+    where
+        Row filter.
+    best_per
+        Of the runs that agree in these canonical columns only the one with the lowest loss is
+        kept (sweeps over learning rates).
+    cost
+        How N, D and C are tied.
+    citation
+        Whom to cite.
+    licence
+        Licence as the source states it.
+    note
+        What to know before fitting.
+    laws
+        Laws it is suited for.
+    packaged
+        Whether the file lies inside the package.
+    """
+
+    name: str
+    title: str
+    file: str
+    sha256: str
+    citation: str
+    licence: str
+    note: str
+    url: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    where: str | None = None
+    best_per: tuple[str, ...] = ()
+    cost: CostModel = SIX_ND
+    laws: tuple[str, ...] = ("chinchilla",)
+    packaged: bool = False
+
+
+_RAW = "https://raw.githubusercontent.com"
+_NONE = "none stated"
+
+_CHINCHILLA = DataSet(
+    name="chinchilla-epoch",
+    title="245 runs read off Figure 4 of the Chinchilla paper",
+    file="chinchilla_epoch/svg_extracted_data.csv",
+    sha256="193478df4e90f040016431996c45682659306840ecdadf83cfb9cd5ca0aa1b30",
+    url=f"{_RAW}/epoch-research/analyzing-chinchilla/92258837425e1b5f2851d624287f0120583a3d0e/"
+    "data/svg_extracted_data.csv",
+    columns={"N": "Model Size", "C": "Training FLOP", "loss": "loss"},
+    citation="Besiroglu, Erdil, Barnett, You (2024), arXiv:2404.10102; figure: Hoffmann et al. "
+    "(2022), arXiv:2203.15556",
+    licence=_NONE,
+    note="Loss is decoded from colours, in steps of about 0.005. The replication dropped the five "
+    "runs with the fewest tokens per parameter; here all 245 are kept.",
+    laws=("chinchilla", "coupled"),
+)
+
+
+def _corpus(name: str) -> str:
+    return {"dclm": "DCLM"}.get(name, name.capitalize())
+
+
+def _porian(name: str, dataset: str, title: str) -> DataSet:
+    return DataSet(
+        name=name,
+        title=f"IsoFLOP sweep on {title}: cosine decay matched to the run, standard N",
+        file="porian_isoflop/porian_isoflop.csv",
+        sha256="c733b7fd9cc49ebba217ff361c90c04b25453cc333cfd5cb5f60a95661a37dd5",
+        where=f"dataset == '{dataset}' and hparams == 'base' and warmup == 'short' and lr_decay == "
+        "'chinchilla' and param_count_convention == 'standard' and 3 < D/N and D/N < 300",
+        citation="Porian, Wortsman, Jitsev, Schmidt, Carmon (2024), arXiv:2406.19146",
+        licence="MIT",
+        note="Only 3 < D/N < 300: the far ends of the sweep are poorly tuned.",
+    )
+
+
+def _gadre(name: str, train_data: str, title: str) -> DataSet:
+    return DataSet(
+        name=name,
+        title=f"over-training grid on {title}, loss on C4 validation text",
+        file="gadre_overtraining/gadre_overtraining.csv",
+        sha256="7c2cb408b3846ccb1356376b88eb846bf360c06410fbbddc03cad3de968ac86e",
+        columns={"N": "n_params", "loss": "loss_c4_val"},
+        where=f"train_data == '{train_data}'",
+        citation="Gadre et al. (2024), arXiv:2403.08540",
+        licence="MIT",
+        note="Runs with token multiplier 0.25 and the 11M model fit worst.",
+    )
+
+
+def _marin(name: str, dataset: str) -> DataSet:
+    return DataSet(
+        name=name,
+        title=f"Marin IsoFLOP sweep on {_corpus(dataset)}",
+        file="isoflop_marin/isoflops.csv",
+        sha256="f2c307ac8152f0df9b2be720bfc5958fdc54688de152e3294cec12da34cfa7f2",
+        url=f"{_RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
+        "data/isoflops/extract/marin_202603/isoflops.csv",
+        columns={"N": "params", "D": "tokens", "C": "budget"},
+        where=f"dataset == '{dataset}'",
+        citation="runs of the Marin project (marin-community/marin)",
+        licence=_NONE,
+        note="The budget counts attention: 0.74 to 1.07 times 6 N D. Loss is a macro-average over "
+        "Paloma. D/N reaches several thousand.",
+    )
+
+
+CATALOG: tuple[DataSet, ...] = (
+    _CHINCHILLA,
+    _porian("porian", "refinedweb", "RefinedWeb"),
+    _porian("porian-owt2", "openwebtext2", "OpenWebText2"),
+    _gadre("gadre-c4", "c4_original", "C4"),
+    _gadre("gadre-rpj", "rpj", "RedPajama"),
+    _gadre("gadre-rw", "rw_original", "RefinedWeb"),
+    DataSet(
+        name="gemstones",
+        title="Gemstones: 22 shapes of 50M to 2B models, checkpoints after a learning-rate decay",
+        file="gemstones/gemstones_cooldown.csv",
+        sha256="7e18d0535609069d11ba2fe21a4976583ff50bffdfe5364016e7419699ff2b46",
+        citation="McLeish et al. (2025), arXiv:2502.06857",
+        licence="MIT",
+        note="Checkpoints of one shape (run_id) are related; the spread is shape, not noise.",
+    ),
+    DataSet(
+        name="misfitting",
+        title="(Mis)fitting: 12M to 1B models, best learning rate per (N, D)",
+        file="misfitting/scaling_results_last_ckpt_only.csv",
+        sha256="cd96b9eb8e5b2adc80e6739a642dd8554590edc96234d36859ab6ed0f5c30562",
+        url=f"{_RAW}/hadasah/scaling_laws/1f3708c0a12df0effb0ee906b1da5f9f0ff4f4f1/"
+        "data/scaling_results_last_ckpt_only.csv",
+        columns={"N": "N", "D": "D", "C": "C", "loss": "loss"},
+        best_per=("N", "D"),
+        citation="Li, Kudugunta, Zettlemoyer (2025), arXiv:2502.18969",
+        licence=_NONE,
+        note="N counts embeddings (N_no_emb doesn't). Small budgets: D/N from 0.2 up.",
+    ),
+    DataSet(
+        name="step-law",
+        title="Step Law: 17 (N, D) cells of dense models, best learning rate and batch size",
+        file="step_law/dense_lr_bs_loss.csv",
+        sha256="9e46181076c04d450294d75dfe6f72adc416e231e154a07b337e378f9410002c",
+        url=f"{_RAW}/step-law/steplaw/32a8f4cc50247695fb56cc6c9117abdf67c97763/"
+        "data/dense_lr_bs_loss.csv",
+        columns={"N": "N", "D": "D", "loss": "smooth loss"},
+        best_per=("N", "D"),
+        citation="Li et al. (2025), arXiv:2503.04715",
+        licence=_NONE,
+        note="N is non-embedding. The smoothed training loss is taken, since the loss of a single "
+        "last step is noisy. 17 cells leave E nearly open.",
+    ),
+    DataSet(
+        name="llama3-isoflop",
+        title="Llama 3 IsoFLOP curves, digitised",
+        file="isoflop_llama3/isoflops.csv",
+        sha256="9450f8829778ce8bfb51cc9b18ef121ef18f0c81758cd8fbe74d9dcf0545a692",
+        url=f"{_RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
+        "data/isoflops/extract/llama_3/isoflops.csv",
+        columns={"N": "params", "D": "tokens", "C": "budget"},
+        where="condition == 'raw_loss'",
+        citation="figure of Llama Team (2024), arXiv:2407.21783",
+        licence=_NONE,
+        note="The loss is as read off the figure (0.69 to 0.93), in an unknown unit that is not "
+        "nats per token: exponents can be compared, E can't. N comes from 6 N D = C exactly.",
+    ),
+    _marin("marin-comma", "comma"),
+    _marin("marin-dclm", "dclm"),
+    _marin("marin-nemotron", "nemotron"),
+    DataSet(
+        name="datablations-one-epoch",
+        title="data-constrained runs on C4 that see every token once",
+        file="datablations_repetition/repetition.csv",
+        sha256="110b5c4e30f874e8b800312f48a9e0b55e70aac625b309b533d69f50b500c3ec",
+        columns={"D": "n_tokens"},
+        where="epochs == 1 and variant == 'main'",
+        citation="Muennighoff et al. (2023), arXiv:2305.16264",
+        licence="Apache-2.0",
+        note="31 runs, some of them large models on 100M tokens.",
+    ),
+)

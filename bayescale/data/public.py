@@ -1,0 +1,182 @@
+"""Public data sets by name: from a local folder, from the package, or fetched once and checked."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bayescale.data.catalog import CATALOG, DataSet
+from bayescale.data.flags import Flag
+from bayescale.data.read import read_runs
+from bayescale.data.runs import Runs
+from bayescale.errors import DataError, nearest
+
+FOLDER_VARIABLE = "BAYESCALE_DATA"
+
+
+def datasets() -> list[DataSet]:
+    """Return the records of all public data sets, in the order of the catalogue."""
+    return list(CATALOG)
+
+
+def find_dataset(name: str) -> DataSet:
+    """Return the record of a data set.
+
+    Raises
+    ------
+    DataError
+        Where there is none of this name; the nearest one is named.
+    """
+    names = [known.name for known in CATALOG]
+    if name not in names:
+        raise DataError(
+            f"there is no data set '{name}'.{nearest(name, names)} Known: {', '.join(names)}."
+        )
+    return CATALOG[names.index(name)]
+
+
+def load_dataset(name: str | DataSet) -> Runs:
+    """Load a public data set: its standard slice, checked.
+
+    Parameters
+    ----------
+    name
+        A name that `datasets` lists, or a record of your own.
+
+    Returns
+    -------
+    Runs
+        With the data set's name as source. A file that isn't the one on record is flagged.
+
+    Raises
+    ------
+    DataError
+        Where the file is neither in the folder BAYESCALE_DATA nor to be had by address.
+    """
+    record = name if isinstance(name, DataSet) else find_dataset(name)
+    with _located(record) as path:
+        runs = read_runs(path, columns=record.columns, where=record.where, cost=record.cost)
+    if record.best_per:
+        runs.require([*record.best_per, "loss"], f"data set '{record.name}'")
+        best: Any = runs.table.groupby(list(record.best_per))["loss"].idxmin().to_numpy()
+        mask = runs.table.index.isin(best)
+        runs = runs.select(mask, f"lowest loss of each ({', '.join(record.best_per)})")
+    flags = (Flag("note", (), record.note), *runs.flags)
+    if runs.sha256 != record.sha256:
+        message = f"the file isn't the one on record (sha256 {runs.sha256[:12]}...): own copy?"
+        flags = (Flag("checksum", (), message), *flags)
+    return replace(runs, source=record.name, flags=flags)
+
+
+def load_runs(source: Any, **options: Any) -> Runs:
+    """Read runs from a file, a table, or a public data set by its name.
+
+    Parameters
+    ----------
+    source
+        What `read_runs` takes, or the name of a data set. A text counts as a file if it exists,
+        or has a suffix or a path separator.
+    **options
+        As in `read_runs`.
+
+    Returns
+    -------
+    Runs
+        The checked table.
+
+    Raises
+    ------
+    DataError
+        Where the text is neither a file nor a data set.
+    """
+    if not isinstance(source, str):
+        return read_runs(source, **options)
+    path = Path(source)
+    if path.exists() or path.suffix or os.sep in source or "/" in source:
+        return read_runs(path, **options)
+    names = [known.name for known in CATALOG]
+    if source not in names:
+        raise DataError(
+            f"'{source}' is neither a file nor a data set.{nearest(source, names)} "
+            f"Data sets: {', '.join(names)}."
+        )
+    return read_runs(load_dataset(source), **options)
+
+
+@contextmanager
+def _located(record: DataSet) -> Iterator[Path]:
+    """Yield the path of a data set's file."""
+    with ExitStack() as stack:
+        if record.packaged:
+            from importlib.resources import as_file, files
+
+            resource = files("bayescale.data").joinpath(record.file)
+            if not resource.is_file():
+                raise DataError(
+                    f"data set '{record.name}': {record.file} is missing from the installed "
+                    "package; install bayescale again."
+                )
+            yield stack.enter_context(as_file(resource))
+            return
+        yield _local(record) or _fetched(record)
+
+
+def _local(record: DataSet) -> Path | None:
+    """Return the file in the folder BAYESCALE_DATA, or None where no folder is named."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if not named:
+        return None
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"{FOLDER_VARIABLE} names '{named}', which is no folder.")
+    path = folder / record.file
+    if not path.is_file():
+        raise DataError(
+            f"data set '{record.name}': {path} is missing; {FOLDER_VARIABLE} must name a folder "
+            f"with {record.file} in it. Source: {record.citation}."
+        )
+    return path
+
+
+def _fetched(record: DataSet) -> Path:
+    """Fetch the original once into the user's cache, its hash checked."""
+    if record.url is None:
+        raise DataError(
+            f"data set '{record.name}' can't be fetched: its file was derived from the source "
+            f"({record.citation}). Put it at {record.file} in a folder and name that folder in "
+            f"{FOLDER_VARIABLE}."
+        )
+    import platformdirs
+    import pooch
+
+    folder = Path(platformdirs.user_cache_dir("bayescale")) / "datasets"
+    name = record.file.replace("/", "-")
+    cached = folder / name
+    if cached.is_file() and hashlib.sha256(cached.read_bytes()).hexdigest() == record.sha256:
+        return cached
+    downloader: Any = pooch.HTTPDownloader(timeout=20)
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
+    try:
+        return Path(
+            pooch.retrieve(
+                record.url,
+                known_hash=f"sha256:{record.sha256}",
+                fname=name,
+                path=folder,
+                downloader=downloader,
+            )
+        )
+    except Exception as err:  # of requests, urllib3, the file system, or a wrong hash
+        reason = "another file came" if "hash" in str(err) else type(err).__name__
+        raise DataError(
+            f"data set '{record.name}' couldn't be fetched from {record.url} ({reason}). Without "
+            f"a network, put the file at {record.file} in a folder and name that folder in "
+            f"{FOLDER_VARIABLE}."
+        ) from None
+    finally:
+        logger.setLevel(level)
