@@ -181,7 +181,7 @@ def versions() -> dict[str, str]:
 
 
 def _read(runs: Any, reading: Mapping[str, Any]) -> "Runs":
-    from bayescale.data.read import load_runs
+    from bayescale.data.public import load_runs
 
     return load_runs(runs, **reading)
 
