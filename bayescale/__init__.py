@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayescale import plot as plot
+    from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
     from bayescale.data import SIX_ND as SIX_ND
     from bayescale.data import Runs as Runs
     from bayescale.data import active_params as active_params
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from bayescale.saving import load as load
 
 _HOMES = {
+    "bayescale.answers.multiplier": ("compute_multiplier",),
     "bayescale.data": ("SIX_ND", "Runs", "active_params", "read_runs"),
     "bayescale.errors": ("BayescaleError", "DataError", "FitError", "LawError"),
     "bayescale.fitted": ("Fit",),

@@ -53,6 +53,7 @@ def metadata(fit: Fit) -> dict[str, Any]:
             "sha256": fit.runs.sha256,
             "columns": dict(fit.runs.columns),
             "cost": fit.runs.cost.to_dict(),
+            "derived": sorted(fit.runs.derived),
             "order": [str(c) for c in fit.runs.table.columns],
             "flags": [[f.kind, list(f.rows), f.message] for f in fit.runs.flags],
         },
@@ -204,4 +205,5 @@ def _restore_runs(tree: "xr.DataTree", kept: Mapping[str, Any], response: str) -
         flags=tuple(Flag(kind, tuple(rows), message) for kind, rows, message in kept["flags"]),
         source=kept["source"],
         sha256=kept["sha256"],
+        derived=frozenset(kept["derived"]),
     )

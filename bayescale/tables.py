@@ -71,7 +71,9 @@ class Table:
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for name in self.columns:
             table.add_column(
-                name, justify="left" if name in ("", "meaning") else "right", overflow="fold"
+                name,
+                justify="left" if name in ("", "meaning", "against the data") else "right",
+                overflow="fold",
             )
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
@@ -95,6 +97,31 @@ class Table:
         body = "".join(f"<tr>{lines('td', row)}</tr>" for row in self.rows)
         table = f"<table><thead><tr>{lines('th', self.columns)}</tr></thead>{body}</table>"
         return head + warned + table + lines("p", self.notes)
+
+
+class Shown:
+    """Base of answers: shown as a table in a terminal, a notebook and by ``print``."""
+
+    def table(self) -> Table:
+        """The answer as a table."""
+        raise TypeError(f"{type(self).__name__} must say how it looks: define table().")
+
+    def __str__(self) -> str:
+        return render(self.table())
+
+    def __rich__(self) -> Table:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def intervals(draws: Any) -> dict[str, float]:
+    """Quantiles of draws under the names that every answer uses, as plain numbers."""
+    import numpy as np
+
+    values = np.quantile(np.asarray(draws), list(LEVELS.values()))
+    return {name: float(v) for name, v in zip(LEVELS, values, strict=True)}
 
 
 def render(item: Any, width: int = 110) -> str:

@@ -1,0 +1,198 @@
+"""Predicted loss at new inputs: the law's mean, and a new run around it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.answers.points import reach, read_points, say_reach
+from bayescale.answers.surface import Surface, surface
+from bayescale.inference.batch import noise_columns
+from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayescale.fitted import Fit
+
+
+@dataclass(frozen=True)
+class Prediction(Shown):
+    """Posterior of the loss at some points.
+
+    Parameters
+    ----------
+    points : mapping
+        Input -> values, shape (point,).
+    loss : array, shape (draw, point)
+        The law's mean: its quantiles are credible intervals.
+    new_run : array, shape (draw, point)
+        A run there, noise included: its quantiles are predictive intervals.
+    reach : mapping
+        Input -> factor beyond the data's range, shape (point,); 1 inside.
+    title, unit : str
+    converged : bool
+        Whether the fit passed its gate.
+    warnings : tuple of str
+    """
+
+    points: Mapping[str, np.ndarray]
+    loss: np.ndarray
+    new_run: np.ndarray
+    reach: Mapping[str, np.ndarray]
+    title: str
+    unit: str
+    converged: bool
+    warnings: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return self.loss.shape[1]
+
+    def records(self) -> list[dict[str, Any]]:
+        """A nested record for each point: inputs, ``loss``, ``new_run``, ``outside``."""
+        listed = []
+        for k in range(len(self)):
+            loss = intervals(self.loss[:, k]) | {
+                "mean": float(self.loss[:, k].mean()),
+                "sd": float(self.loss[:, k].std()),
+            }
+            factors = {name: float(f[k]) for name, f in self.reach.items()}
+            listed.append(
+                {
+                    **{name: float(v[k]) for name, v in self.points.items()},
+                    "loss": loss,
+                    "new_run": intervals(self.new_run[:, k]),
+                    "outside": {
+                        "inside_data": not say_reach(factors),
+                        "factor": factors,
+                        "text": say_reach(factors) or "inside the data",
+                    },
+                }
+            )
+        return listed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            "unit": self.unit,
+            "converged": self.converged,
+            "warnings": list(self.warnings),
+            "predictions": self.records(),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A tidy table: one row for each point and kind of interval."""
+        rows = []
+        for record in self.records():
+            inputs = {name: record[name] for name in self.points}
+            for kind in ("loss", "new_run"):
+                rows.append({**inputs, "quantity": kind, **record[kind]})
+        return frame(rows)
+
+    @property
+    def dataset(self) -> "xr.Dataset":
+        """Draws with named dims (draw, point), inputs as coordinates."""
+        import xarray as xr
+
+        arrays = {"loss": (("draw", "point"), self.loss)}
+        arrays["new_run"] = (("draw", "point"), self.new_run)
+        return xr.Dataset(arrays, {k: ("point", v) for k, v in self.points.items()})
+
+    def table(self) -> Table:
+        """The answer as a table."""
+        rows = []
+        for k, record in enumerate(self.records()):
+            sd = float(np.std(self.loss[:, k]))
+            loss, new = record["loss"], record["new_run"]
+            rows.append(
+                [
+                    *(quantity(record[name]) for name in self.points),
+                    with_spread(loss["median"], sd),
+                    f"{with_spread(loss['q05'], sd)} to {with_spread(loss['q95'], sd)}",
+                    f"{with_spread(new['q05'], sd)} to {with_spread(new['q95'], sd)}",
+                    record["outside"]["text"],
+                ]
+            )
+        columns = [*self.points, "loss", "90% credible", "90% new run", "against the data"]
+        notes = [f"loss in {self.unit}; credible: the law's mean; new run: one more training run"]
+        return Table(columns, rows, self.title, self.warnings, notes)
+
+
+def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
+    """Predict the loss of runs.
+
+    Parameters
+    ----------
+    fit : Fit
+    seed : int
+        Seed of the noise of new runs.
+    **asked
+        The law's inputs, numbers or strings ("70B", "1.4T"), one value or several; of N, D and
+        C any two. For pooled fits, the group by its column (``corpus="c4"``).
+
+    Returns
+    -------
+    Prediction
+
+    Raises
+    ------
+    DataError
+        A value isn't a positive number or can't be in the stated unit.
+    FitError
+        An input is missing or unknown.
+    """
+    points, group = read_points(fit, asked)
+    laws = surface(fit, group, seed)
+    inputs = {i.name: points[i.name] for i in fit.law.inputs}
+    mean = laws.mean(np.arange(laws.size)[:, None], **inputs)
+    mean = np.broadcast_to(mean, (laws.size, len(next(iter(points.values())))))
+    factors = reach(fit, points)
+    outside = any((f != 1).any() for f in factors.values())
+    warnings = fit.warnings + ((f"beyond the data. {beyond_warning()}",) if outside else ())
+    return Prediction(
+        points=points,
+        loss=mean,
+        new_run=_new_runs(laws, mean, points, seed),
+        reach=factors,
+        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        unit=fit.law.response_unit,
+        converged=fit.converged,
+        warnings=warnings,
+    )
+
+
+def beyond_warning() -> str:
+    """What must be said of intervals beyond the data.
+
+    Measured on 16 public sweeps fitted below a tenth of their largest compute: the 90%
+    predictive interval of the plain law covered 66% of the larger runs.
+    """
+    return (
+        "Intervals take the law as exact: on real sweeps extrapolated tenfold, 90% intervals of "
+        "this kind held two thirds of the runs."
+    )
+
+
+def _new_runs(
+    laws: Surface, mean: np.ndarray, points: Mapping[str, np.ndarray], seed: int
+) -> np.ndarray:
+    """One noisy run a draw and point."""
+    fit = laws.fit
+    noise = fit.model.noise
+    params = {p.name: laws.params[p.name][:, None] for p in noise.params()}
+    if noise.runs:
+        rng = np.random.default_rng([fit.seed, seed, 19])
+        params["run_offset"] = rng.standard_normal(mean.shape)
+    columns = {k: np.asarray(v) for k, v in points.items()}
+    if noise.known_sd:
+        # a new run's measurement error isn't known: that of the median run stands in
+        columns[noise.known_sd] = np.full(
+            mean.shape[1], np.median(fit.runs.column(noise.known_sd).astype(float))
+        )
+    if noise.varies_with not in (None, "loss", *columns):
+        columns[str(noise.varies_with)] = np.full(mean.shape[1], np.exp(fit.layout.noise_ref))
+    rows = noise_columns(fit.model, columns, fit.layout)
+    rng = np.random.default_rng([fit.seed, seed, 23])
+    return noise.draw(rng, mean, params, rows)

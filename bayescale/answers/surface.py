@@ -1,0 +1,195 @@
+"""A fit's loss surface: one law a posterior draw, evaluated anywhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.errors import FitError, nearest
+
+if TYPE_CHECKING:
+    from bayescale.data.cost import CostModel
+    from bayescale.fitted import Fit
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The laws of all posterior draws, for one group of runs.
+
+    Parameters
+    ----------
+    fit : Fit
+    params : mapping
+        Parameter -> draws, shape (draw,); law and noise, in the field's terms.
+    group : mapping
+        Grouping column -> the group that it is of.
+    """
+
+    fit: "Fit"
+    params: Mapping[str, np.ndarray]
+    group: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        return len(next(iter(self.params.values())))
+
+    def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The law's mean for given draws at given inputs, broadcast together.
+
+        Parameters
+        ----------
+        draw : integer array
+            Positions of draws.
+        **inputs
+            The law's inputs, each an array that broadcasts with ``draw``.
+        """
+        picked = {p.name: self.params[p.name][draw] for p in self.fit.law.params}
+        arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
+        return np.asarray(self.fit.law.mean(**picked, **arrays))
+
+
+def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -> Surface:
+    """The laws of all draws for one group.
+
+    Parameters
+    ----------
+    fit : Fit
+    group : mapping, optional
+        Grouping column -> group, for pooled fits. A column that is left out means a new group:
+        drawn around the common value where the pooling is partial.
+    seed : int
+        Seed of the draws for new groups.
+
+    Raises
+    ------
+    FitError
+        An unknown column or group, no group given where each has its own parameters, or a law
+        with named axes, which has no single surface.
+    """
+    model, chosen = fit.model, {k: str(v) for k, v in (group or {}).items()}
+    _check_group(fit, chosen)
+    if any(p.dims for p in fit.law.params):
+        raise FitError(f"law '{fit.law.name}' has several responses: ask for one by name.")
+    rng = np.random.default_rng([fit.seed, seed, 17])
+    coordinates = {}
+    for p in model.params:
+        pool = model.pool(p)
+        if pool is None:
+            coordinates[p.site] = fit.sites[p.site]
+        elif pool.column in chosen:
+            known = model.coordinates(fit.sites)[p.site]
+            place = fit.layout.labels[pool.column].index(chosen[pool.column])
+            coordinates[p.site] = known[:, place]
+        elif pool.kind == "partial":
+            support = p.prior.support
+            common = support.unconstrain(fit.sites[f"{p.site}_pop"])
+            spread = fit.sites[f"{p.site}_sd"] * rng.standard_normal(common.shape)
+            coordinates[p.site] = support.constrain(common + spread)
+        elif p.name == "run_offset":
+            draws = len(next(iter(fit.sites.values())))
+            coordinates[p.site] = rng.standard_normal(draws)
+        else:
+            labels = ", ".join(fit.layout.labels[pool.column][:10])
+            raise FitError(
+                f"{p.name} of this fit differs by '{pool.column}': say which, e.g. "
+                f"{pool.column}='{fit.layout.labels[pool.column][0]}' (known: {labels})."
+            )
+    refs = {k: np.asarray(v) for k, v in fit.layout.refs.items()}
+    known = model.to_params(coordinates, refs)
+    return Surface(fit, {p.name: known[p.name] for p in model.params}, chosen)
+
+
+def _check_group(fit: "Fit", chosen: Mapping[str, str]) -> None:
+    for column, label in chosen.items():
+        if column not in fit.model.columns:
+            known = list(fit.model.columns)
+            groups = f"groups are by {', '.join(known)}" if known else "the fit has no groups"
+            raise FitError(f"unknown argument '{column}': {groups}.{nearest(column, known)}")
+        labels = list(fit.layout.labels[column])
+        if label not in labels:
+            raise FitError(
+                f"{column} '{label}' is not in the fit; known: {', '.join(labels[:20])}."
+                + nearest(label, labels)
+            )
+
+
+def best_size(
+    laws: Surface, cost: "CostModel", budget: np.ndarray, draw: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The size that minimises loss under a budget, for each element.
+
+    A coarse scan of ln N brackets the minimum, then Chandrupatla's method (SciPy) refines it.
+
+    Parameters
+    ----------
+    laws : Surface
+    cost : CostModel
+    budget : array
+        FLOP.
+    draw : integer array
+        Draw of each element; broadcasts with ``budget``.
+
+    Returns
+    -------
+    n_params : array
+        NaN where loss has no minimum inside the scanned range (tokens or parameters below 1).
+    loss : array
+    """
+    from scipy.optimize.elementwise import find_minimum
+
+    budget, draw = np.broadcast_arrays(np.asarray(budget, float), draw)
+    flat_budget, flat_draw = budget.ravel(), draw.ravel()
+
+    def loss_at(log_n: np.ndarray, c: np.ndarray, k: np.ndarray) -> np.ndarray:
+        size = np.exp(log_n)
+        with np.errstate(all="ignore"):
+            return laws.mean(k.astype(int), N=size, D=cost.tokens(size, c))
+
+    widest = np.log(cost.params(flat_budget, np.ones_like(flat_budget)))  # N if D is 1 token
+    shares = np.linspace(0.02, 0.98, 61)[:, None]
+    scan = loss_at(shares * widest, flat_budget, flat_draw)
+    low = np.argmin(np.where(np.isfinite(scan), scan, np.inf), axis=0)
+    inside = (low > 0) & (low < len(shares) - 1)
+    middle = np.clip(low, 1, len(shares) - 2)
+    step = (shares[1, 0] - shares[0, 0]) * widest
+    centre = shares[middle, 0] * widest
+    found: Any = find_minimum(
+        loss_at, (centre - step, centre, centre + step), args=(flat_budget, flat_draw.astype(float))
+    )
+    ok = inside & np.asarray(found.success)
+    size = np.where(ok, np.exp(found.x), np.nan).reshape(budget.shape)
+    return size, np.where(ok, found.f_x, np.nan).reshape(budget.shape)
+
+
+def compute_for_loss(laws: Surface, cost: "CostModel", loss: np.ndarray, near: float) -> np.ndarray:
+    """The compute at which the frontier of each draw reaches a loss.
+
+    Parameters
+    ----------
+    laws : Surface
+    cost : CostModel
+    loss : array, shape (draw,)
+        One loss a draw.
+    near : float
+        FLOP near which to look; a factor 1e9 on either side is searched.
+
+    Returns
+    -------
+    array, shape (draw,)
+        Infinite where no compute in that range is enough, NaN where it is reached below it.
+    """
+    from scipy.optimize.elementwise import find_root
+
+    draws = np.arange(laws.size, dtype=float)
+
+    def excess(log_c: np.ndarray, k: np.ndarray, target: np.ndarray) -> np.ndarray:
+        return best_size(laws, cost, np.exp(log_c), k.astype(int))[1] - target
+
+    low, high = (np.full(laws.size, np.log(near) + s * np.log(1e9)) for s in (-1, 1))
+    at_high, at_low = excess(high, draws, loss), excess(low, draws, loss)
+    found: Any = find_root(excess, (low, high), args=(draws, loss), tolerances={"xrtol": 1e-9})
+    result = np.exp(np.asarray(found.x))
+    result = np.where(at_high > 0, np.inf, result)
+    return np.where(at_low < 0, np.nan, result)
