@@ -96,5 +96,6 @@ def _number(cell: object, what: str) -> float:
         try:
             return float(str(cell))
         except ValueError:
-            raise DataError(f"{what}: '{cell}' is not a number.") from None
+            comma = " (a decimal comma? write a point)" if "," in str(cell) else ""
+            raise DataError(f"{what}: '{cell}' is not a number{comma}.") from None
     return parse_number(str(cell), what)

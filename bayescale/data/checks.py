@@ -31,6 +31,18 @@ def check_text(bad: Mapping[str, Sequence[tuple[int, str]]], rows: np.ndarray, s
         raise DataError(f"{source} row {rows[place]}: {problem}{more}")
 
 
+def check_suffixes(
+    values: np.ndarray, suffixed: np.ndarray, role: str, rows: np.ndarray, source: str
+) -> None:
+    """Raise where some cells of a column say "7B" and others just 13."""
+    bare = ~suffixed & (np.abs(values) < 1e3) & (values != 0)
+    if suffixed.any() and bare.any():
+        raise DataError(
+            f"{source}: {role} is {values[bare][0]:g} in {rows_text(rows[bare])}, without a "
+            "suffix, while other cells have one (such as 7B): write all of them in one way."
+        )
+
+
 def check_missing(values: Mapping[str, np.ndarray], rows: np.ndarray, source: str) -> None:
     """Raise where a cell of N, D, C or loss is empty."""
     for role, column in values.items():
@@ -99,9 +111,9 @@ def check_units(
     if compute is not None and "C" not in stated:
         if np.max(compute) < 1e6:
             hint = (
-                "log10 of FLOP? then pass 10**C"
+                "they look like base-10 logarithms (pass 10**C)"
                 if np.min(compute) > 10 and np.max(compute) < 40
-                else "multiples of 1e18 or 1e21 FLOP, or PF-days (8.64e19)?"
+                else "they look like multiples of 1e18 or 1e21 FLOP, or PF-days (8.64e19)"
             )
             raise _unit_error("C", compute, 1e18, source, hint)
         if cost_ratio is not None and not {"N", "D"} & set(stated):
@@ -139,7 +151,7 @@ def _tokens_in_other_unit(tokens: np.ndarray, size: np.ndarray | None) -> bool:
 
 def _likely_unit(values: np.ndarray, other: np.ndarray | None, ratio: float) -> float:
     """Return the unit that brings values nearest to `ratio` times the other column."""
-    if other is None or np.max(other) < 1e4:
+    if other is None or np.max(other) < 1e5:
         return 1e9
     units = np.array([1e3, 1e6, 1e9, 1e12])
     gap = np.abs(np.log(units * np.median(values / other) / ratio))

@@ -88,12 +88,11 @@ def _is_note(line: str, separators: re.Pattern[str]) -> bool:
 
 
 def _is_commented_header(comment: str, first: str) -> bool:
-    """Tell whether the first line is all numbers and the comment above it names its columns."""
+    """Tell whether the first line holds numbers and the comment above it names its columns."""
     separator = _separator(first)
     cells = first.split(separator)
-    return all(_NUMBER.fullmatch(c.strip()) for c in cells) and len(cells) == len(
-        comment.split(separator)
-    )
+    same_width = len(cells) == len(comment.split(separator)) > 1
+    return same_width and any(_NUMBER.fullmatch(c.strip()) for c in cells)
 
 
 def _separator(header: str) -> str:
@@ -106,8 +105,9 @@ def _separator(header: str) -> str:
 
 def _header(lines: list[str], separator: str, name: str) -> tuple[list[str], list[str]]:
     """Check and clean the header; return the names and the lines below a header line."""
-    names = [cell.strip() for cell in next(csv.reader([lines[0]], delimiter=separator))]
-    if all(not n or _NUMBER.fullmatch(n) for n in names) and any(names):
+    names = [cell.strip() for cell in _cells(lines[0], separator, name)]
+    numeric = sum(bool(_NUMBER.fullmatch(n)) for n in names)
+    if numeric and (numeric == sum(map(bool, names)) or (numeric > 1 and not _any_role(names))):
         raise DataError(
             f"{name} has no header: its first line is '{lines[0][:60]}'. Add a line with the "
             "names of the columns, such as N,D,loss."
@@ -120,14 +120,33 @@ def _header(lines: list[str], separator: str, name: str) -> tuple[list[str], lis
             )
     check_names(names, name)
     if len(lines) > 1:
-        first = next(csv.reader([lines[1]], delimiter=separator))
-        if len(first) > len(names) and any(cell.strip() for cell in first[len(names) :]):
+        first = _cells(lines[1], separator, name)
+        wider = len(first) > len(names) and any(cell.strip() for cell in first[len(names) :])
+        if sum(map(bool, names)) == 1 and sum(bool(cell.strip()) for cell in first) > 1:
+            raise DataError(
+                f"{name}: the first line, '{lines[0].strip(separator)[:60]}', looks like a title: "
+                "delete it, so that the file starts with the names of the columns."
+            )
+        if wider:
             raise DataError(
                 f"{name}: the first row has {len(first)} cells but the header names "
                 f"{len(names)} columns: name every column (R's write.table leaves one out), and "
                 "quote numbers that hold the separator."
             )
     return [n or f"Unnamed: {i}" for i, n in enumerate(names)], lines
+
+
+def _cells(line: str, separator: str, name: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except csv.Error as err:
+        raise DataError(f"{name} can't be read as CSV ({err}).") from None
+
+
+def _any_role(names: list[str]) -> bool:
+    from bayescale.data.columns import candidates
+
+    return any(candidates(names).values())
 
 
 def _parse(
@@ -194,13 +213,10 @@ def _with_decimal_comma(
     sure_comma = with_comma[~with_comma.str.fullmatch(_THOUSANDS.pattern)]
     points = numbers[numbers.str.contains(r"^[^.]*\.[^.]*$") & ~numbers.str.contains(",")]
     sure_point = points[~points.str.fullmatch(r"[+-]?\d{1,3}\.\d{3}")]
-    if len(sure_comma) and len(sure_point):
-        raise DataError(
-            f"{name} mixes decimal commas ('{sure_comma.iloc[0]}') and decimal points "
-            f"('{sure_point.iloc[0]}'): write all numbers with a point."
-        )
-    if not len(sure_comma) and (separator != ";" or len(points)):
-        return frame  # 1,000,000 in a file that uses points: a thousands separator
+    # Where both occur, commas are lists or slips: a cell of N, D, C or loss that holds one is
+    # named when it is read. With points only, 1,000,000 has a thousands separator.
+    if len(sure_point) or (not len(sure_comma) and (separator != ";" or len(points))):
+        return frame
     for column in raw:
         cells: Any = raw[column].str.strip()
         is_number = cells.str.fullmatch(_NUMBER.pattern).fillna(False).astype(bool)

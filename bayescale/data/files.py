@@ -37,17 +37,24 @@ def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise DataError(f"{path} is a folder; give one file of it ({_KNOWN}).")
     if not path.exists():
-        from bayescale.errors import nearest
-
-        folder = path.parent if path.parent.is_dir() else None
-        names = sorted(p.name for p in folder.iterdir()) if folder else []
-        where = "" if folder else f" (nor the folder {path.parent})"
-        raise DataError(f"there is no file {path}{where}." + nearest(path.name, names))
+        where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
+        raise DataError(f"there is no file {path}{where}.{_similar(path)}")
     kind_of(path)
     try:
         return path.read_bytes()
     except OSError as err:
         raise DataError(f"{path} can't be read: {err.strerror or err}.") from None
+
+
+def _similar(path: Path) -> str:
+    """Return a hint at a file with a similar name beside a missing one."""
+    from difflib import get_close_matches
+
+    if not path.parent.is_dir():
+        return ""
+    beside = {p.stem: p.name for p in sorted(path.parent.iterdir())}
+    close = get_close_matches(path.stem, list(beside), n=1)
+    return f" Did you mean '{beside[close[0]]}'?" if close else ""
 
 
 def kind_of(path: Path) -> str:

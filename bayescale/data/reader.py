@@ -80,6 +80,9 @@ class TableReader:
         self._cut(keep)
         read = {role: self.values[role] for role in given}
         checks.check_text(bad, self.rows, self.source)
+        for role in given:
+            suffixed = self.numbers[role].suffixed[keep]
+            checks.check_suffixes(read[role], suffixed, role, self.rows, self.source)
         checks.check_missing(read, self.rows, self.source)
         checks.check_range(read, self.rows, self.source)
         checks.check_units(read, self.stated, self.source, self._cost_ratio(given))
