@@ -1,6 +1,8 @@
-"""Shared fixtures: where the real data sets lie, or a clear reason to skip."""
+"""Shared fixtures: where the real data sets lie, and a compile cache for this session alone."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,16 @@ def data_dir() -> Path:
     if folder is None:
         pytest.skip("real data sets not found: set BAYESCALE_DATA to a folder laid out like them")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compile_cache() -> Iterator[Path]:
+    """Compiled functions are kept for this session only, so no test leans on an earlier one."""
+    before = os.environ.get("BAYESCALE_CACHE")
+    with tempfile.TemporaryDirectory(prefix="bayescale-tests-") as folder:
+        os.environ["BAYESCALE_CACHE"] = folder
+        yield Path(folder)
+    if before is None:
+        del os.environ["BAYESCALE_CACHE"]
+    else:
+        os.environ["BAYESCALE_CACHE"] = before

@@ -1,0 +1,200 @@
+"""What every law promises; a law added to LAWS is tested without another line."""
+
+import re
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from bayescale.law import Law, Reference, call_with
+from bayescale.laws import LAWS, get_law
+
+EACH_LAW = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+
+
+@EACH_LAW
+def test_mean_broadcasts_draws_against_rows(law, setting):
+    case = setting(law)
+    together = case.mean()
+    assert together.shape == (50, 12)
+    assert together.dtype == np.float64
+    one = {k: v[7] for k, v in case.params.items() if k not in case.refs}
+    np.testing.assert_array_equal(case.mean(one), together[7])
+
+
+@EACH_LAW
+def test_mean_is_finite_and_positive_on_prior_draws(law, setting):
+    mean = setting(law).mean()
+    assert np.all(np.isfinite(mean))
+    assert np.all(mean > 0)
+
+
+@EACH_LAW
+def test_mean_takes_plain_numbers(law, setting):
+    case = setting(law)
+    params = {p.name: float(np.ravel(case.params[p.name][3])[0]) for p in law.params if not p.dims}
+    if len(params) < len(law.params):
+        pytest.skip("parameters with named axes have no plain number")
+    inputs = {k: float(v[5]) for k, v in case.inputs.items()}
+    assert law.mean(**params, **inputs) == pytest.approx(case.mean()[3, 5], rel=1e-12)
+
+
+@EACH_LAW
+def test_numpy_and_jax_agree(law, setting):
+    import jax
+
+    case = setting(law)
+    with jax.enable_x64(True):
+        params = {p.name: jax.numpy.asarray(case.params[p.name]) for p in law.params}
+        inputs = {k: jax.numpy.asarray(v) for k, v in case.inputs.items()}
+        traced = jax.jit(lambda p, x: law.mean(**p, **x))(params, inputs)
+        assert traced.dtype == np.float64
+    # powers go through exp(log): an error of 1e-16 in ln x grows with the exponent's size
+    np.testing.assert_allclose(np.asarray(traced), case.mean(), rtol=1e-11)
+
+
+@EACH_LAW
+def test_gradients_of_the_log_mean_are_finite_on_prior_draws(law, setting):
+    import jax
+
+    case = setting(law)
+
+    def total(vector):
+        coordinates = case.model.by_row(case.model.coordinates(case.packing.constrain(vector)), {})
+        params = case.model.to_params(coordinates, case.refs)
+        return jax.numpy.sum(jax.numpy.log(case.model.mean(params, case.inputs)))
+
+    with jax.enable_x64(True):
+        slopes = jax.jit(jax.vmap(jax.grad(total)))(jax.numpy.asarray(case.unconstrained))
+    slopes = np.asarray(slopes)
+    assert np.all(np.isfinite(slopes))
+    # every parameter of the law matters somewhere (noise parameters come last and do not)
+    law_size = sum(
+        int(np.prod(shape))
+        for site, shape in zip(case.packing.sites, case.packing.shapes, strict=True)
+        if site.name in {p.site for p in law.params}
+    )
+    assert np.all(np.abs(slopes[:, :law_size]).max(axis=0) > 0)
+
+
+@EACH_LAW
+def test_coordinates_are_the_inverse_of_parameters(law, setting):
+    case = setting(law)
+    known = {**case.params, **case.refs}
+    for p in law.params:
+        if p.coordinate is None:
+            continue
+        back = call_with(p.coordinate.from_param, known)
+        np.testing.assert_allclose(
+            back, case.coordinates[p.site], rtol=1e-9, err_msg=f"{law.name}: {p.site}"
+        )
+
+
+@EACH_LAW
+def test_the_unit_of_an_input_changes_nothing(law, setting):
+    """N in billions with N_ref in billions: the same coordinates give the same losses."""
+    case = setting(law)
+    for changed in law.inputs:
+        if not changed.positive:
+            continue
+        inputs = case.inputs | {changed.name: case.inputs[changed.name] / 1e9}
+        refs = case.refs | {f"{changed.name}_ref": case.refs[f"{changed.name}_ref"] / 1e9}
+        params = case.model.to_params(case.coordinates, refs)
+        np.testing.assert_allclose(case.mean(params, inputs), case.mean(), rtol=1e-9)
+
+
+RESOURCES = [(law, i.name) for law in LAWS.values() for i in law.inputs if i.name in "NDC"]
+
+
+@pytest.mark.parametrize(
+    ("law", "resource"), RESOURCES, ids=[f"{w.name}-{r}" for w, r in RESOURCES]
+)
+def test_loss_falls_with_size_data_and_compute(law, resource, setting):
+    case = setting(law)
+    more = case.inputs | {resource: 2 * case.inputs[resource]}
+    change = case.mean(inputs=more) - case.mean()
+    assert np.all(change <= 1e-12 * case.mean())  # a wild prior draw may leave nothing to gain
+    at_middle = {
+        site.name: np.full((1, *shape), site.prior.middle())
+        for site, shape in zip(case.packing.sites, case.packing.shapes, strict=True)
+    }
+    coordinates = case.model.by_row(case.model.coordinates(at_middle), {})
+    params = case.model.to_params(coordinates, case.refs)
+    assert np.all(case.mean(params, more) < case.mean(params))
+
+
+@EACH_LAW
+def test_derived_quantities_are_finite(law, setting):
+    case = setting(law)
+    for name, value in case.model.derived(case.params).items():
+        assert np.all(np.isfinite(value)), name
+
+
+@EACH_LAW
+def test_latex_shows_the_equation_that_the_code_computes(law, setting):
+    from sympy.parsing.latex import parse_latex
+
+    case = setting(law)
+    left, right = law.latex().split("=", 1)
+    assert left.strip() == "L"
+    expression = parse_latex(right, backend="lark")
+    symbol = {p.name: parse_latex(p.latex, backend="lark") for p in law.params}
+    symbol |= {i.name: parse_latex(i.name, backend="lark") for i in law.inputs}
+    assert expression.free_symbols == set(symbol.values())
+    expected = case.mean()
+    for draw, row in np.random.default_rng(5).integers(0, (50, 12), (20, 2)):
+        numbers = {symbol[p.name]: float(case.params[p.name][draw, 0]) for p in law.params}
+        numbers |= {symbol[i.name]: float(case.inputs[i.name][row]) for i in law.inputs}
+        shown = float(expression.evalf(30, subs=numbers))
+        assert shown == pytest.approx(expected[draw, row], rel=1e-9)
+
+
+@EACH_LAW
+def test_plain_text_is_readable(law):
+    text = law.text()
+    assert not re.search(r"[\\{}$]", text), text
+    assert text.startswith("L = ")
+    assert text.count("(") == text.count(")")
+    for item in law.inputs:
+        assert re.search(rf"(?<![A-Za-z_]){item.name}(?![A-Za-z_])", text), (item.name, text)
+
+
+@EACH_LAW
+def test_law_says_what_it_is(law):
+    assert law.title
+    assert law.reference.text != Reference("user-defined").text
+    assert re.fullmatch(r"\d{4}\.\d{4,5}", law.reference.arxiv), law.reference
+    for p in law.params:
+        assert p.meaning, p.name
+        assert p.latex, p.name
+        assert p.coordinate is None or p.coordinate.meaning, p.name
+    for item in (*law.inputs, *law.derived):
+        assert item.meaning, item.name
+    for item in law.inputs:
+        assert item.unit, item.name
+    assert law.mean.__doc__
+
+
+@EACH_LAW
+def test_law_is_a_value(law):
+    from dataclasses import FrozenInstanceError
+
+    assert LAWS[law.name] is law
+    assert get_law(law.name) is law
+    assert get_law(law) is law
+    assert isinstance(hash(law), int)
+    with pytest.raises(FrozenInstanceError):
+        law.name = "other"
+
+
+@EACH_LAW
+def test_each_prior_can_be_replaced(law: Law):
+    for p in law.params:
+        last = fields(p.prior)[-1].name
+        wider = replace(p.prior, **{last: 1.1 * getattr(p.prior, last)})
+        changed = law.with_priors({p.site: wider})
+        assert changed.param(p.name).prior == wider
+        assert changed.param(p.name).site == p.site
+        assert changed.param(p.name).allowed == p.allowed
+        others = [q for q in changed.params if q.name != p.name]
+        assert others == [q for q in law.params if q.name != p.name]
