@@ -66,6 +66,18 @@ class DataSet:
 _RAW = "https://raw.githubusercontent.com"
 _NONE = "none stated"
 
+_SIMULATED = DataSet(
+    name="simulated-sweep",
+    title="Runs simulated from a Chinchilla law with known parameters",
+    file="simulated/sweep.csv",
+    sha256="a6ec59f38c466d9bed773ecb310899dc5db357ff71457108d66c05cb0f1fbf72",
+    citation="bayescale (made by bayescale.data.simulate.make_sweep)",
+    licence="MIT",
+    note="Simulated: its parameters are stated in bayescale/data/simulated/truth.toml; three of "
+    "its runs failed.",
+    packaged=True,
+)
+
 _CHINCHILLA = DataSet(
     name="chinchilla-epoch",
     title="245 runs read off Figure 4 of the Chinchilla paper",
@@ -133,6 +145,7 @@ def _marin(name: str, dataset: str) -> DataSet:
 
 
 CATALOG: tuple[DataSet, ...] = (
+    _SIMULATED,
     _CHINCHILLA,
     _porian("porian", "refinedweb", "RefinedWeb"),
     _porian("porian-owt2", "openwebtext2", "OpenWebText2"),
