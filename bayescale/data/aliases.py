@@ -54,6 +54,7 @@ OTHER_MEANING = _words("""
     vocab batch rank context seq grad aux spike spikes delta diff
     bits bit bpb bpc ppl perplexity log ln log10 log2 logit
     pred predicted prediction fitted fit residual residuals
+    mflop mflops gflop gflops tflop tflops pflop pflops teraflops petaflops mfu
 """)
 
 # Tokens or compute of something other than training the run.

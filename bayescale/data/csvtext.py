@@ -163,7 +163,6 @@ def _parse(
             names=names,
             index_col=False,
             skipinitialspace=True,
-            float_precision="round_trip",
             low_memory=False,
             **options,
         )

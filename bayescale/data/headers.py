@@ -120,7 +120,7 @@ def unit_scale(text: str) -> float | None:
         return float(f"1e{power[1]}")
     if unit.removesuffix("s") in _FLOP_UNITS:
         return _FLOP_UNITS[unit.removesuffix("s")]
-    words = re.sub(r"\s*(of )?(params?|parameters|tokens|flops?)$", "", unit)
+    words = re.sub(r"\s+(of )?(params?|parameters|tokens|flops?)$", "", unit)
     return _UNITS.get(words)
 
 
