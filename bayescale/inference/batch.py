@@ -43,7 +43,9 @@ class Layout:
     @property
     def cell_dim(self) -> str:
         """Name of the axis of cells."""
-        return next(iter(self.cell_index)) if len(self.cell_index) == 1 else "group"
+        if len(self.cell_index) == 1:
+            return next(iter(self.cell_index))
+        return "group" if "group" not in self.labels else "cell"
 
 
 def make_layout(model: Model, runs: "Runs") -> Layout:

@@ -9,6 +9,7 @@ import numpy as np
 from bayescale.inference.batch import Layout
 from bayescale.inference.density import Packing
 from bayescale.inference.model import Model
+from bayescale.law import Param
 
 
 @dataclass(frozen=True)
@@ -46,33 +47,34 @@ def variables(
     """
     coordinates = model.coordinates(sites)
     params = model.to_params(model.by_row(coordinates, layout.cell_index), layout.refs)
-    cell_dims = (layout.cell_dim,) if layout.cells else ()
 
-    def at_cells(value: Any, dims: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
-        value = np.asarray(value)
-        axis = value.ndim - len(dims) - 1
-        if not cell_dims or value.shape[axis] == 1:
-            return value.squeeze(axis), dims
-        return value, cell_dims + dims
+    def own(p: Param, kind: str) -> Variable:
+        """What is sampled of a parameter, on the axis of its own grouping column."""
+        pool = model.pool(p)
+        dims = ((pool.column,) if pool else ()) + p.dims
+        return Variable(np.asarray(coordinates[p.site]), dims, kind)
 
     found: dict[str, Variable] = {}
     for p in model.law.params:
-        found[p.name] = Variable(*at_cells(params[p.name], p.dims), "param")
+        there = _at_cells(params[p.name], p.dims, layout, "param") if p.coordinate else None
+        found[p.name] = there or own(p, "param")
     for name, value in model.derived(params).items():
-        found[name] = Variable(*at_cells(value, ()), "derived")
-    for p in model.noise.params():
-        pool = model.pool(p)
-        dims = ((pool.column,) if pool else ()) + p.dims
-        found[p.name] = Variable(np.asarray(coordinates[p.site]), dims, "noise")
-    for p in model.law.params:
-        pool = model.pool(p)
-        if p.coordinate and pool and pool.kind == "partial":
-            dims = (pool.column, *p.dims)
-            found[p.site] = Variable(np.asarray(coordinates[p.site]), dims, "site")
+        found[name] = _at_cells(value, (), layout, "derived")
+    found |= {p.name: own(p, "noise") for p in model.noise.params()}
+    found |= {p.site: own(p, "site") for p in model.law.params if p.coordinate and model.pool(p)}
     for site in packing.sites:
         if site.name not in found:
             found[site.name] = Variable(np.asarray(sites[site.name]), site.dims, "site")
     return found
+
+
+def _at_cells(value: Any, dims: tuple[str, ...], layout: Layout, kind: str) -> Variable:
+    """Draws with an axis of cells, or without one where all cells share the value."""
+    value = np.asarray(value)
+    axis = value.ndim - len(dims) - 1
+    if not layout.cells or value.shape[axis] == 1:
+        return Variable(value.squeeze(axis), dims, kind)
+    return Variable(value, (layout.cell_dim, *dims), kind)
 
 
 def scalars(
