@@ -141,11 +141,14 @@ def declaration(model: Model) -> str | None:
     shipped = LAWS.get(model.law.name)
     if shipped is None or shipped.mean is not model.law.mean:
         return None
-    params = [(p.name, p.site, str(p.prior), repr(p.allowed), p.dims) for p in model.params]
-    pools = {p.name: (q.kind, q.column) for p in model.params if (q := model.pool(p))}
-    scales = [str(q.scale) for _, q in model.pooling.by_param]
+    own = {p.name: p.coordinate for p in shipped.params}
+    if any(p.coordinate and p.coordinate != own.get(p.name) for p in model.law.params):
+        return None
+    # repr, since str rounds a prior's numbers
+    params = [(p.name, p.site, repr(p.prior), repr(p.allowed), p.dims) for p in model.params]
+    pools = {p.name: repr(q) for p in model.params if (q := model.pool(p))}
     noise = json.dumps(model.noise.to_dict(), sort_keys=True)
-    return repr((model.law.name, params, pools, scales, noise))
+    return repr((model.law.name, params, pools, noise))
 
 
 def design_problems(model: Model, runs: "Runs") -> list[Problem]:

@@ -17,6 +17,9 @@ from typing import Any
 from bayescale.files import write_atomic
 
 FORMAT = "1"
+MOST_KEPT = 64  # compiled functions that a process keeps at hand, oldest dropped first
+
+_kept: dict[str, Callable[..., Any]] = {}
 
 
 def cache_folder() -> Path | None:
@@ -102,30 +105,42 @@ def compiled(
     Returns
     -------
     function : callable
-    origin : {"loaded", "traced", "compiled"}
-        Loaded without tracing, loaded after tracing, or compiled now.
+    origin : {"kept", "loaded", "traced", "compiled"}
+        Made earlier in this process, loaded without tracing, found after tracing, or compiled
+        now.
     """
     import jax
 
     folder = cache_folder() if device.platform == "cpu" else None
     where = f"{name}|{device.platform}|{_shapes(args)}|{environment_key()}"
     if declaration is not None:
-        file = _file(folder, f"{where}|{declaration}")
+        file, slot = _places(folder, f"{where}|{declaration}", device)
+        if slot in _kept:
+            return _kept[slot], "kept"
         if loaded := _load(file):
-            return loaded, "loaded"
+            return _keep(slot, loaded), "loaded"
         lowered = jax.jit(build()).lower(*args)
     else:
         lowered = jax.jit(build()).lower(*args)
-        file = _file(folder, f"{where}|{lowered.as_text()}")
-        if loaded := _load(file):
-            return loaded, "traced"
+        file, slot = _places(folder, f"{where}|{lowered.as_text()}", device)
+        if found := _kept.get(slot) or _load(file):
+            return _keep(slot, found), "traced"
     function = lowered.compile()
     _save(file, function)
-    return function, "compiled"
+    return _keep(slot, function), "compiled"
 
 
-def _file(folder: Path | None, key: str) -> Path | None:
-    return folder / f"{hashlib.sha256(key.encode()).hexdigest()}.bin" if folder else None
+def _places(folder: Path | None, key: str, device: Any) -> tuple[Path | None, str]:
+    """Where a function lies on disk and among those at hand, which belong to one device."""
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return folder / f"{digest}.bin" if folder else None, f"{digest}|{device.id}"
+
+
+def _keep(slot: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    _kept[slot] = function
+    while len(_kept) > MOST_KEPT:
+        _kept.pop(next(iter(_kept)))
+    return function
 
 
 def _load(file: Path | None) -> Callable[..., Any] | None:

@@ -220,7 +220,9 @@ class _Engine:
     ) -> None:
         self.settings, self.size = settings, packing.size
         self.device, self.clock, self.origins = device, clock, origins
-        self.declaration = declaration and f"{declaration}|{json.dumps(asdict(settings))}"
+        self.declaration = declaration and (
+            f"{declaration}|{packing!r}|{json.dumps(asdict(settings))}"
+        )
         self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
         self._kernel: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
