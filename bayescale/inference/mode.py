@@ -65,8 +65,10 @@ def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
             "the log density is not finite at any start: the law gives no usable value for "
             "these runs under its priors; check units of the columns and the priors."
         )
+    # BFGS is NumPy throughout; L-BFGS-B hands matrices of a dozen rows to threaded BLAS, and on a
+    # busy machine its threads wait for each other (measured: 3 s against .05 s, fewer evaluations)
     results = [
-        minimize(objective, s, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-10})
+        minimize(objective, s, jac=True, method="BFGS", options={"maxiter": 500, "gtol": 1e-2})
         for s in finite
     ]
     best = min(results, key=lambda r: float(r.fun))
