@@ -1,5 +1,6 @@
 """Files written whole or not at all."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -28,10 +29,7 @@ def replace_atomic(path: Path, write: Callable[[Path], None]) -> None:
         The folder is missing or can't be written, or the disk is full.
     """
     path = Path(path)
-    if path.is_dir():
-        raise FitError(f"cannot write {path}: it is a folder; give a file name.")
-    if not path.parent.is_dir():
-        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist; make it.")
+    check_writable(path)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as problem:
@@ -48,6 +46,25 @@ def replace_atomic(path: Path, write: Callable[[Path], None]) -> None:
         raise FitError(_cannot_write(path, problem)) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise unless a file can be written at ``path``: before long work, not after it.
+
+    Raises
+    ------
+    FitError
+        It is a folder or a device, or its folder is missing or can't be written.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise FitError(f"cannot write {path}: it is a folder; give a file name.")
+    if not path.parent.is_dir():
+        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist; make it.")
+    if path.exists() and not path.is_file():
+        raise FitError(f"cannot write {path}: it is a device or pipe; give a file name.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise FitError(_cannot_write(path, PermissionError(errno.EACCES, "read-only folder")))
 
 
 def _umask() -> int:

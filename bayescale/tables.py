@@ -1,16 +1,18 @@
 """One table for terminal, notebook and script: rich text, HTML, DataFrame, JSON."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.table import Table as RichTable
 
 LEVELS = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95,
           "q975": 0.975}  # fmt: skip
+WORDS = 16  # narrowest column of words worth reading
 
 
 def quantity(value: float, digits: int = 3) -> str:
@@ -51,6 +53,8 @@ class Table:
         First line.
     warnings, notes : sequence of str
         Lines above (in red) and below the rows.
+    text : sequence of str
+        Columns of words, which may wrap; the others are numbers, which must not.
     """
 
     columns: Sequence[str]
@@ -58,29 +62,41 @@ class Table:
     title: str = ""
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
+    text: Sequence[str] = ("", "meaning", "against the data")
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        from rich import box
-        from rich.table import Table as RichTable
         from rich.text import Text
 
         if self.title:
             yield Text(self.title, style="bold")
         for line in self.warnings:
             yield Text(line, style="red")
-        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in self.columns:
-            table.add_column(
-                name,
-                justify="left" if name in ("", "meaning", "against the data") else "right",
-                overflow="fold",
-            )
-        for row in self.rows:
-            table.add_row(*(Text(cell) for cell in row))
         if self.rows:
-            yield table
+            yield self._grid(console, options.max_width)
         for line in self.notes:
             yield Text(line, style="dim")
+
+    def _grid(self, console: "Console", width: int) -> "RichTable":
+        """The rows as wide as they need; in a narrower place with words wrapped, or turned."""
+
+        def need(table: "RichTable") -> int:
+            return console.measure(table, options=console.options.update(max_width=1000)).maximum
+
+        upright = _grid(self.columns, self.rows, self.text)
+        if need(upright) <= width:
+            return upright
+        longest = [
+            max(len(row[k]) for row in self.rows)
+            for k, name in enumerate(self.columns)
+            if name in self.text
+        ]
+        if need(upright) - sum(max(0, size - WORDS) for size in longest) <= width:
+            return _grid(self.columns, self.rows, self.text, keep=True)
+        first, *turned = zip(self.columns, *self.rows, strict=True)
+        numbers = [line for line in turned if line[0] not in self.text]
+        if need(_grid(first, numbers, first[:1])) <= width:
+            return _grid(first, turned, first[:1])
+        return upright
 
     def __str__(self) -> str:
         return render(self)
@@ -97,6 +113,25 @@ class Table:
         body = "".join(f"<tr>{lines('td', row)}</tr>" for row in self.rows)
         table = f"<table><thead><tr>{lines('th', self.columns)}</tr></thead>{body}</table>"
         return head + warned + table + lines("p", self.notes)
+
+
+def _grid(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[str], keep: bool = False
+) -> "RichTable":
+    """A rich table; ``keep`` leaves numbers in one piece, so that only words wrap."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        words = name in text
+        table.add_column(
+            name, justify="left" if words else "right", overflow="fold", no_wrap=keep and not words
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
 
 
 class Shown:

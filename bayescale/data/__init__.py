@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     )
     from bayescale.data.design import DesignFlag, design_report
     from bayescale.data.flags import Flag
-    from bayescale.data.public import datasets, find_dataset, load_dataset, load_runs
+    from bayescale.data.public import (
+        datasets,
+        find_dataset,
+        load_dataset,
+        load_runs,
+        whereabouts,
+    )
     from bayescale.data.quantity import parse_quantity
     from bayescale.data.read import read_runs
     from bayescale.data.runs import Runs
@@ -36,6 +42,7 @@ _HOMES = {
     "datasets": "public",
     "design_report": "design",
     "filter_rows": "where",
+    "whereabouts": "public",
     "find_dataset": "public",
     "load_dataset": "public",
     "load_runs": "public",
@@ -63,6 +70,7 @@ __all__ = [
     "parse_quantity",
     "read_runs",
     "six_nd",
+    "whereabouts",
 ]
 
 

@@ -38,6 +38,25 @@ def find_dataset(name: str) -> DataSet:
     return CATALOG[names.index(name)]
 
 
+def whereabouts(record: DataSet) -> str:
+    """Say where a data set's file is, without reading or fetching it.
+
+    Returns
+    -------
+    str
+        "shipped" with the package, "local" in the folder BAYESCALE_DATA, "fetched" before, "to
+        fetch" at its first use, or "missing": to be put into that folder.
+    """
+    if record.packaged:
+        return "shipped"
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return "local" if (Path(named).expanduser() / record.file).is_file() else "missing"
+    if record.url is None:
+        return "missing"
+    return "fetched" if _fetched_path(record).is_file() else "to fetch"
+
+
 def load_dataset(name: str | DataSet) -> Runs:
     """Load a public data set: its standard slice, checked.
 
@@ -141,6 +160,14 @@ def _local(record: DataSet) -> Path | None:
     return path
 
 
+def _fetched_path(record: DataSet) -> Path:
+    """Where a fetched file is kept."""
+    import platformdirs
+
+    folder = Path(platformdirs.user_cache_dir("bayescale")) / "datasets"
+    return folder / record.file.replace("/", "-")
+
+
 def _fetched(record: DataSet) -> Path:
     """Fetch the original once into the user's cache, its hash checked."""
     if record.url is None:
@@ -149,12 +176,9 @@ def _fetched(record: DataSet) -> Path:
             f"({record.citation}). Put it at {record.file} in a folder and name that folder in "
             f"{FOLDER_VARIABLE}."
         )
-    import platformdirs
     import pooch
 
-    folder = Path(platformdirs.user_cache_dir("bayescale")) / "datasets"
-    name = record.file.replace("/", "-")
-    cached = folder / name
+    cached = _fetched_path(record)
     if cached.is_file() and hashlib.sha256(cached.read_bytes()).hexdigest() == record.sha256:
         return cached
     downloader: Any = pooch.HTTPDownloader(timeout=20)
@@ -166,8 +190,8 @@ def _fetched(record: DataSet) -> Path:
             pooch.retrieve(
                 record.url,
                 known_hash=f"sha256:{record.sha256}",
-                fname=name,
-                path=folder,
+                fname=cached.name,
+                path=cached.parent,
                 downloader=downloader,
             )
         )

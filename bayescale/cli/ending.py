@@ -1,0 +1,44 @@
+"""How a command ends when it doesn't end well: one line, and an exit code."""
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def fail(problem: Any, code: int) -> int:
+    """Say an error in one line on standard error, and as JSON where JSON was asked for."""
+    message = str(problem) if isinstance(problem, str) else _usage(problem)
+    if "--json" in sys.argv[1:]:
+        try:
+            print(json.dumps({"error": message}, ensure_ascii=False), flush=True)
+        except OSError:  # a full disk or a closed pipe: the line below still says it
+            _silence()
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def stopped() -> int:
+    """Say that Ctrl-C was heard; files are written whole or not at all, so none is half done."""
+    print("\nstopped; nothing was written", file=sys.stderr)
+    return 130
+
+
+def broken_pipe() -> int:
+    """Leave quietly when the reader of a pipe has gone (``| head``)."""
+    _silence()
+    return 1
+
+
+def _silence() -> None:
+    """Point standard output at nothing, so that Python's own flush at exit can't fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(problem: Any) -> str:
+    """The message of a wrong command line, and where help is to be found."""
+    message = str(problem.format_message()).strip()
+    message = message[:1].lower() + message[1:]
+    context = getattr(problem, "ctx", None)
+    path = context.command_path if context else "bayescale"
+    return f"{message.rstrip('.')}{'' if message.endswith('?') else '.'} See `{path} --help`."

@@ -1,0 +1,123 @@
+"""``bayescale fit``: a law and a table of runs in, a saved posterior out."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bayescale.cli import fit_options as opt
+from bayescale.cli.options import Json, Seed
+
+if TYPE_CHECKING:
+    from bayescale.fitted import Fit
+    from bayescale.tables import Table
+
+
+def command(
+    law: opt.LawName,
+    runs: opt.RunTable,
+    output: opt.Output = None,
+    map: opt.Columns = None,
+    unit: opt.Units = None,
+    where: opt.Where = None,
+    drop_missing: opt.DropMissing = False,
+    cost: opt.Cost = None,
+    factor: opt.Factor = None,
+    noise: opt.NoiseName = "student_t",
+    noise_varies_with: opt.VariesWith = None,
+    known_sd: opt.KnownSd = None,
+    runs_column: opt.RunsColumn = None,
+    pool: opt.Pools = None,
+    prior: opt.Priors = None,
+    chains: opt.Chains = 4,
+    draws: opt.Draws = 1000,
+    warmup: opt.Warmup = 300,
+    target_accept: opt.TargetAccept = 0.8,
+    device: opt.Device = "cpu",
+    seed: Seed = 0,
+    quiet: opt.Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fit a scaling law to training runs.
+
+    The result begins with a verdict: converged, NOT CONVERGED (the sampler had trouble) or
+    NOT IDENTIFIED (these runs can't tell what the law asks). The exit code is 0 whatever the
+    verdict; scripts read converged and reasons in the JSON, and answers from such a fit repeat
+    the warning.
+
+    An existing FIT.nc is replaced only when the new one is whole.
+
+    For example:
+
+      bayescale fit chinchilla runs.csv -o fit.nc
+      bayescale fit chinchilla runs.csv --map loss=val_loss --unit N=1e9
+      bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
+    """
+    from bayescale.cli.modelling import build_model, reading_arguments
+
+    _check_output(output)
+    reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
+    columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
+    model = build_model(law, noise, pool, prior, **columns)
+    sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}
+    sampler |= {"seed": seed, "target_accept": target_accept}
+    fitted = fit_aloud(model, runs, reading, sampler, quiet=quiet or json, bar=not quiet)
+    if output:
+        fitted.save(output)
+    if json:
+        _show_json(fitted, output)
+    else:
+        _show(fitted, output, quiet)
+
+
+def fit_aloud(
+    model: Any,
+    runs: Any,
+    reading: dict[str, Any],
+    sampler: dict[str, Any],
+    *,
+    quiet: bool = False,
+    bar: bool = True,
+) -> "Fit":
+    """Read runs and say what was taken for what, then fit, with a bar if someone looks."""
+    from bayescale.cli.output import show
+    from bayescale.data.public import load_runs
+
+    table = load_runs(runs, **reading)
+    if not quiet:
+        show(table.describe())
+    from bayescale.fitting import fit
+
+    parts = {"noise": model.noise, "pooling": model.pooling}
+    return fit(model.law, table, **parts, **sampler, progress=None if bar else False)
+
+
+def result_table(fitted: "Fit") -> "Table":
+    """The fit's table without the lines about its runs, which were printed before."""
+    from bayescale.printing import fit_table
+
+    table, said = fit_table(fitted), fitted.runs.describe().splitlines()
+    return replace(table, notes=[note for note in table.notes if note not in said])
+
+
+def _check_output(output: str | None) -> None:
+    """Refuse a place that can't be written before the minutes of sampling, not after."""
+    if output is not None:
+        from bayescale.files import check_writable
+
+        check_writable(output)
+
+
+def _show(fitted: "Fit", output: str | None, quiet: bool) -> None:
+    from bayescale.cli.output import show
+
+    if quiet:
+        show(fitted.gate.headline())
+        return
+    show("", result_table(fitted))
+    seconds = fitted.record["seconds"]
+    show(f"{seconds:.1f} s" + (f"; wrote {output}" if output else "; not saved (-o FIT.nc)"))
+
+
+def _show_json(fitted: "Fit", output: str | None) -> None:
+    from bayescale.cli.output import show_json
+
+    show_json({**fitted.to_dict(), "output": output})

@@ -1,0 +1,131 @@
+"""``bayescale laws``: what can be fitted."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayescale.cli.options import Json
+
+if TYPE_CHECKING:
+    from bayescale.law import Law, Param
+    from bayescale.tables import Table
+
+
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[LAW]", help="Show this law alone, in full.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the laws with their default priors, or show one in full.
+
+    In full: the equation also in LaTeX, what each parameter means, the range that its prior
+    allows, and what is reported beside the parameters.
+
+    For example:
+
+      bayescale laws
+      bayescale laws chinchilla
+    """
+    from bayescale.cli.output import show, show_json
+    from bayescale.laws import LAWS, get_law
+
+    chosen = list(LAWS.values()) if name is None else [get_law(name)]
+    if json:
+        records = [record(law) for law in chosen]
+        show_json(records if name is None else records[0])
+    elif name is None:
+        show(listing(chosen))
+    else:
+        show(*details(chosen[0]))
+
+
+def listing(laws: "list[Law]") -> "Table":
+    """One row a law: equation and source, and the priors."""
+    from bayescale.tables import Table
+
+    rows = []
+    for law in laws:
+        reads = ", ".join(i.name for i in law.inputs)
+        equation = f"{law.text()}\n{law.title}\n{law.reference}\n"
+        priors = "\n".join(f"{p.site} ~ {p.prior}" for p in law.params) + "\n"
+        rows.append([f"{law.name}\nof {reads}", equation, priors])
+    notes = ["one in full: bayescale laws NAME", "to fit one: bayescale fit NAME RUNS -o fit.nc"]
+    columns = ["law", "equation, meaning, source", "default priors"]
+    return Table(columns, rows, notes=notes, text=columns)
+
+
+def details(law: "Law") -> list[Any]:
+    """The lines and tables that show one law."""
+    from bayescale.tables import Table
+
+    inputs = [f"  {i.name}: {i.meaning} ({i.unit})" for i in law.inputs]
+    priors = Table(
+        ["parameter", "prior", "median", "90% of the prior", "meaning"],
+        [_prior_row(p) for p in law.params],
+        text=["parameter", "prior", "meaning"],
+        notes=['replace one: bayescale fit … --prior "E=LogNormal(1.5, 0.2)"'],
+    )
+    derived = Table(
+        ["reported beside them", "meaning"],
+        [[d.name, d.meaning] for d in law.derived],
+        text=["reported beside them", "meaning"],
+    )
+    lines = [f"{law.name}: {law.title}", f"  {law.text()}", f"  LaTeX: {law.latex()}"]
+    lines += [f"  response: {law.response} ({law.response_unit})", *inputs]
+    lines += [f"  source: {law.reference}"] + ([f"  note: {law.note}"] if law.note else [])
+    lines += ["", *_sampled(law)]
+    return ["\n".join(lines), "", priors] + ([derived] if law.derived else [])
+
+
+def _sampled(law: "Law") -> list[str]:
+    """Why some priors are on other quantities than the law's own parameters."""
+    moved = [p for p in law.params if p.coordinate]
+    if not moved:
+        return []
+    sites, names = ", ".join(p.site for p in moved), ", ".join(p.name for p in moved)
+    return [
+        f"Priors are on {sites} in place of {names}: on what the data see at their centre, so "
+        "they hold whatever the scale of a sweep. A prior on the parameter itself is taken too.",
+    ]
+
+
+def _prior_row(param: "Param") -> list[str]:
+    from bayescale.tables import quantity
+
+    low, high = param.prior.scipy().ppf([0.05, 0.95])
+    seen = param.coordinate or param
+    meaning = seen.meaning + (f" ({seen.unit})" if seen.unit else "")
+    median = quantity(param.prior.middle())
+    interval = f"{quantity(float(low))} to {quantity(float(high))}"
+    return [param.site, str(param.prior), median, interval, meaning]
+
+
+def record(law: "Law") -> dict[str, Any]:
+    """A law as JSON."""
+    return {
+        "name": law.name,
+        "title": law.title,
+        "equation": law.text(),
+        "latex": law.latex(),
+        "response": {"name": law.response, "unit": law.response_unit},
+        "inputs": [{"name": i.name, "meaning": i.meaning, "unit": i.unit} for i in law.inputs],
+        "parameters": [
+            {
+                "name": p.name,
+                "meaning": p.meaning,
+                "unit": p.unit,
+                "support": str(p.allowed),
+                "sampled": p.site,
+                "prior": str(p.prior),
+            }
+            for p in law.params
+        ],
+        "derived": [{"name": d.name, "meaning": d.meaning} for d in law.derived],
+        "reference": {
+            "text": law.reference.text,
+            "arxiv": law.reference.arxiv,
+            "equation": law.reference.equation,
+        },
+        "note": law.note,
+    }

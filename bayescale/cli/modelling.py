@@ -1,0 +1,83 @@
+"""What people type about table and model, as arguments of `load_runs` and `fit`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayescale.cli.reading import pairs
+
+if TYPE_CHECKING:
+    from bayescale.data.cost import CostModel
+    from bayescale.inference.model import Model
+
+
+def reading_arguments(
+    columns: Sequence[str] | None,
+    units: Sequence[str] | None,
+    where: str | None,
+    drop_missing: bool,
+    cost: str | None,
+    factor: float | None,
+) -> dict[str, Any]:
+    """Arguments of `load_runs`; those that nobody gave are left out."""
+    from bayescale.data.quantity import parse_quantity
+
+    mapping = pairs(columns, "--map", "what=column, such as loss=val_loss", empty=True)
+    texts = pairs(units, "--unit", "what=number, such as N=1e9")
+    scales = {name: parse_quantity(text, f"--unit {name}") for name, text in texts.items()}
+    model = _cost(cost, factor, scales)
+    given = {"columns": mapping, "units": scales, "where": where, "cost": model}
+    return {k: v for k, v in given.items() if v} | ({"drop_missing": True} if drop_missing else {})
+
+
+def _cost(cost: str | None, factor: float | None, scales: dict[str, float]) -> "CostModel | None":
+    """The cost model; takes the unit of a column of active parameters out of ``scales``."""
+    from bayescale.data.cost import active_params, six_nd
+    from bayescale.errors import DataError
+
+    if cost is None and factor is None:
+        return None
+    each = 6.0 if factor is None else factor
+    kind, _, column = (cost or "six_nd").partition(":")
+    if kind == "six_nd" and not column:
+        return six_nd(each)
+    if kind == "active" and column:
+        return active_params(column, each, scales.pop(column, 1.0))
+    raise DataError(f"--cost '{cost}' is unknown; expected six_nd or active:COLUMN.")
+
+
+def build_model(
+    law: str,
+    noise: str,
+    pools: Sequence[str] | None,
+    priors: Sequence[str] | None,
+    **options: str | None,
+) -> "Model":
+    """Law, noise and pooling, checked against each other before any table is read.
+
+    Parameters
+    ----------
+    law, noise
+        Names.
+    pools, priors
+        ``PARAM=KIND:COLUMN`` and ``PARAM=PRIOR``.
+    **options
+        Columns that the noise reads (`Noise`).
+    """
+    from bayescale.errors import LawError, nearest
+    from bayescale.inference.model import Model
+    from bayescale.laws import get_law
+    from bayescale.noise import NOISES
+    from bayescale.pooling import Pooling, parse_pool
+    from bayescale.priors import parse_prior
+
+    if noise not in NOISES:
+        raise LawError(
+            f"unknown noise '{noise}'; known: {', '.join(NOISES)}." + nearest(noise, list(NOISES))
+        )
+    replaced = pairs(priors, "--prior", 'param=prior, such as "E=LogNormal(1.5, 0.2)"')
+    pooled = pairs(pools, "--pool", "param=kind:column, such as alpha=partial:corpus")
+    return Model(
+        get_law(law).with_priors({name: parse_prior(text) for name, text in replaced.items()}),
+        NOISES[noise](**{name: column for name, column in options.items() if column}),
+        Pooling.of({name: parse_pool(text) for name, text in pooled.items()}),
+    )

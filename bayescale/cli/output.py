@@ -1,0 +1,54 @@
+"""What commands print: tables for people, JSON for scripts."""
+
+import json
+import math
+import os
+import sys
+from typing import Any
+
+PIPE_WIDTH = 110  # columns where nobody says how wide the reader is
+
+
+def console(stderr: bool = False) -> Any:
+    """A rich console as wide as the terminal; in a pipe without colours and wide."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    piped = not stream.isatty() and not os.environ.get("COLUMNS")
+    return Console(file=stream, highlight=False, width=PIPE_WIDTH if piped else None)
+
+
+def show(*items: Any) -> None:
+    """Print tables, answers or plain lines (without reading markup in them)."""
+    out = console()
+    for item in items:
+        out.print(item, markup=False, soft_wrap=False)
+
+
+def show_json(record: Any) -> None:
+    """Print a record as JSON, and nothing else; numbers that are not finite become null."""
+    json.dump(plain(record), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def plain(value: Any) -> Any:
+    """A value of plain JSON types."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value)
+
+
+def answer(result: Any, as_json: bool) -> None:
+    """Print an answer: its table, or its record."""
+    if as_json:
+        show_json(result.to_dict())
+    else:
+        show(result)
