@@ -11,7 +11,7 @@ from typing import Any
 
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
-from bayescale.priors import Prior, Support
+from bayescale.priors import POSITIVE, Prior, Support
 
 __all__ = ["Coordinate", "Derived", "Input", "Law", "Param", "Reference", "namespace"]
 
@@ -173,6 +173,13 @@ class Law:
         Where it stands.
     derived : tuple of Derived
         Quantities reported beside the parameters.
+    terms : tuple of str
+        Parameters or coordinates that add up to the response at the centre of the data, such as
+        E, size_term and data_term. The data fix their sum far better than each of them, so the
+        sampler moves along the sum and the terms' ratios.
+    slopes : tuple of (exponent, term)
+        Pairs of sampled positive quantities whose product the data see (alpha times size_term is
+        the slope of the loss in ln N at the centre); the sampler moves along the product.
     response : str
         Column that the law explains.
     response_unit : str
@@ -195,6 +202,8 @@ class Law:
     equation: str = ""
     reference: Reference = field(default_factory=lambda: Reference("user-defined"))
     derived: tuple[Derived, ...] = ()
+    terms: tuple[str, ...] = ()
+    slopes: tuple[tuple[str, str], ...] = ()
     response: str = "loss"
     response_unit: str = "nats/token"
     note: str = ""
@@ -212,6 +221,11 @@ class Law:
                 known = (params - {p.name}) | refs | sites
                 _check_signature(self.name, label, p.coordinate.to_param, known)
                 _check_signature(self.name, label, p.coordinate.from_param, params | refs)
+        for name in (*self.terms, *(n for pair in self.slopes for n in pair)):
+            if self.param(name).prior.support != POSITIVE:
+                raise LawError(
+                    f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
+                )
         for d in self.derived:
             _check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
 

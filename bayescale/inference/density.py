@@ -6,10 +6,12 @@ the potential energy of the NumPyro model that the same declarations give.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from bayescale.arrays import namespace, softplus
 from bayescale.inference.model import Model, Site
 
 
@@ -22,16 +24,26 @@ class Packing:
     sites : tuple of Site
     shapes : tuple of tuple of int
         Shape of each site.
+    terms : tuple of str
+        Positive sites that add up to the response at the centre of the data. In place of their
+        logarithms the vector holds the logarithm of the sum and log ratios, pair by pair:
+        (ln a, ln b) -> (ln(a + b), ln a - ln b), a map whose Jacobian is 1 everywhere.
+    slopes : tuple of (exponent, term)
+        Positive sites whose product the data see: in place of the exponent's logarithm the
+        vector holds the product's, a shear, whose Jacobian is 1 too.
     """
 
     sites: tuple[Site, ...]
     shapes: tuple[tuple[int, ...], ...]
+    terms: tuple[str, ...] = ()
+    slopes: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, model: Model, labels: Mapping[str, tuple[str, ...]]) -> "Packing":
         """Packing of a model whose named axes have these labels."""
         shapes = tuple(tuple(len(labels[d]) for d in site.dims) for site in model.sites)
-        return cls(model.sites, shapes)
+        terms, slopes = _folds(model, shapes)
+        return cls(model.sites, shapes, terms, slopes)
 
     @property
     def size(self) -> int:
@@ -44,8 +56,12 @@ class Packing:
         for site, shape in zip(self.sites, self.shapes, strict=True):
             length = int(np.prod(shape))
             part = vector[..., start : start + length]
-            parts[site.name] = part.reshape(*vector.shape[:-1], *shape)
+            parts[site.name] = part.reshape((*vector.shape[:-1], *shape))
             start += length
+        for one, other in reversed(list(pairwise(self.terms))):
+            parts[one], parts[other] = _unfold(parts[one], parts[other])
+        for exponent, term in self.slopes:
+            parts[exponent] = parts[exponent] - parts[term]
         return parts
 
     def constrain(self, vector: Any) -> dict[str, Any]:
@@ -55,11 +71,19 @@ class Packing:
 
     def join(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """The unconstrained vector of given site values; inverse of `constrain`."""
-        parts = []
-        for site, shape in zip(self.sites, self.shapes, strict=True):
-            u = np.asarray(site.prior.support.unconstrain(np.asarray(values[site.name])))
-            parts.append(u.reshape(*u.shape[: u.ndim - len(shape)], -1))
-        return np.concatenate(parts, axis=-1)
+        parts = {
+            s.name: np.asarray(s.prior.support.unconstrain(np.asarray(values[s.name])))
+            for s in self.sites
+        }
+        for exponent, term in self.slopes:
+            parts[exponent] = parts[exponent] + parts[term]
+        for one, other in pairwise(self.terms):
+            parts[one], parts[other] = _fold(parts[one], parts[other])
+        flat = [
+            parts[s.name].reshape(*parts[s.name].shape[: parts[s.name].ndim - len(shape)], -1)
+            for s, shape in zip(self.sites, self.shapes, strict=True)
+        ]
+        return np.concatenate(flat, axis=-1)
 
     def sample_prior(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
         """Prior draws of each site, shape (draws, ...)."""
@@ -78,6 +102,32 @@ class Packing:
         return listed
 
 
+def _folds(
+    model: Model, shapes: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The law's terms and slopes as sites, where those are sampled with one shape."""
+    shape_of = {s.name: shape for s, shape in zip(model.sites, shapes, strict=True)}
+
+    def sites(names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Sites of these parameters (the common value of a pooled one), if alike in shape."""
+        found = tuple(n if n in shape_of else f"{n}_pop" for n in names)
+        alike = all(n in shape_of for n in found) and len({shape_of[n] for n in found}) == 1
+        return found if alike else None
+
+    pairs = [sites(pair) for pair in model.law.slopes]
+    return sites(model.law.terms) or (), tuple((p[0], p[1]) for p in pairs if p)
+
+
+def _fold(log_a: Any, log_b: Any) -> tuple[Any, Any]:
+    """(ln a, ln b) -> (ln a - ln b, ln(a + b)); the sum goes on to the next pair."""
+    return log_a - log_b, namespace(log_a).logaddexp(log_a, log_b)
+
+
+def _unfold(ratio: Any, log_sum: Any) -> tuple[Any, Any]:
+    """Inverse of `_fold`."""
+    return log_sum - softplus(-ratio), log_sum - softplus(ratio)
+
+
 def log_density(model: Model, packing: Packing) -> Callable[[Any, Any], Any]:
     """The model's log density up to nothing: priors, Jacobians and masked likelihood.
 
@@ -93,7 +143,7 @@ def log_density(model: Model, packing: Packing) -> Callable[[Any, Any], Any]:
         total = 0.0
         values = {}
         for site in packing.sites:
-            u = unconstrained[site.name]
+            u = unconstrained[site.name]  # the fold of terms has unit Jacobian
             support = site.prior.support
             values[site.name] = support.constrain(u)
             prior = site.prior.numpyro().log_prob(values[site.name])

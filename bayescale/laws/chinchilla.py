@@ -49,6 +49,8 @@ CHINCHILLA = Law(
         Param("alpha", EXPONENT, "size exponent", "", r"\alpha"),
         Param("beta", EXPONENT, "data exponent", "", r"\beta"),
     ),
+    terms=("E", "size_term", "data_term"),
+    slopes=(("alpha", "size_term"), ("beta", "data_term")),
     mean=mean,
     equation=r"L = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}",
     reference=Reference("Hoffmann et al. 2022, approach 3", "2203.15556", "eq. 2"),

@@ -34,6 +34,8 @@ COMPUTE_FRONTIER = Law(
         ),
         Param("gamma", EXPONENT, "compute exponent", "", r"\gamma"),
     ),
+    terms=("E", "reducible"),
+    slopes=(("gamma", "reducible"),),
     mean=mean,
     equation=r"L = E + \left(\frac{C_{c}}{C}\right)^{\gamma}",
     reference=Reference("Kaplan et al. 2020, with a floor", "2001.08361", "eq. 1.3"),

@@ -95,6 +95,8 @@ COUPLED = Law(
         # k = 1 is Chinchilla; sweeps of the literature prefer .4 to 1.
         Param("k", LogNormal(0.7, 0.3), "coupling", "", "k"),
     ),
+    terms=("E", "size_term", "data_term"),
+    slopes=(("size_slope", "size_term"), ("data_slope", "data_term")),
     mean=mean,
     equation=(r"L = E + \left(\frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}\right)^{k}"),
     reference=Reference("Hoffmann et al. 2022, coupled by a power", "2203.15556", "eq. 2"),

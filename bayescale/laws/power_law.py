@@ -67,6 +67,8 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
             ),
             Param("alpha", EXPONENT, f"exponent of {x.name}", "", r"\alpha"),
         ),
+        terms=("E", "term"),
+        slopes=(("alpha", "term"),),
         mean=renamed(mean, x=x.name),
         equation=rf"L = E + \frac{{A}}{{{x.name}^{{\alpha}}}}",
         reference=Reference("Kaplan et al. 2020, with a floor", "2001.08361", "eq. 1.1 to 1.3"),
