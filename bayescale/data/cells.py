@@ -12,6 +12,11 @@ from bayescale.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+# What people write into a cell that has no value, beside what pandas knows (NA, null, None, ...).
+_EMPTY = frozenset(
+    {"", "-", "--", "\u2013", "\u2014", "?", "n.a.", "na", "n/a", "none", "null", "nan"}
+)
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -76,7 +81,7 @@ def read_numbers(series: "pd.Series", what: str) -> Numbers:
     for code, cell in enumerate(texts):
         where = codes == code
         text = str(cell).strip()
-        if not text:
+        if text.lower() in _EMPTY:
             continue
         try:
             values[where] = _number(cell, what)

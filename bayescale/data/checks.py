@@ -133,7 +133,7 @@ def _size_in_other_unit(
     if np.min(size) < 1:
         return True
     if np.max(size) < 1e3:
-        small_data = tokens is not None and np.median(tokens) < 1e6
+        small_data = tokens is not None and 1e4 < np.median(tokens) < 1e6
         small_budget = tokens is None and compute is not None and np.median(compute) < 1e12
         whole = bool(np.all(size == np.round(size)))
         return not (whole and (small_data or small_budget))

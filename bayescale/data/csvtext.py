@@ -3,6 +3,9 @@
 import csv
 import io
 import re
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bayescale.errors import DataError
@@ -10,6 +13,7 @@ from bayescale.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+_NAMELESS = "Unnamed: "  # as pandas calls columns without a name
 _SEPARATORS = (",", ";", "\t", "|")
 _COMMA_NUMBER = re.compile(r"[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*[kKmMbBtTgG]?")
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?\s*[kKmMbBtTgG]?")
@@ -39,13 +43,23 @@ def read_csv_text(text: str, name: str) -> "pd.DataFrame":
         of cells.
     """
     lines, declared = _content_lines(text)
-    separator = declared or _separator(lines[0])
-    header, lines = _header(lines, separator, name)
-    if len(lines) < 2:
+    if not lines:
+        raise DataError(f"{name} is empty: expected a header line and one row a run.")
+    separator = declared or _separator(_header_text(lines))
+    names, first = _first_records(lines, separator, name)
+    header = _header(names, first, _header_text(lines), name)
+    if not first:
         raise DataError(f"{name} has a header line but no rows: expected one row a run.")
     frame = _parse("\n".join(lines), separator, header, name)
     if _has_comma_numbers(frame):
         frame = _with_decimal_comma("\n".join(lines), separator, header, name, frame)
+    for column in header[len(names) :]:
+        filled = frame[column].notna().to_numpy()
+        if filled.any():
+            raise DataError(
+                f"{name}: row {filled.argmax() + 1} has more cells than the header names columns "
+                f"({len(names)}): a stray separator, or a number such as 1,000 without quotes?"
+            )
     return frame
 
 
@@ -71,7 +85,7 @@ def _content_lines(text: str) -> tuple[list[str], str | None]:
     while top < len(lines) and lines[top].lstrip().startswith("#"):
         top += 1
     comments, body = lines[:top], lines[top:]
-    if not body or (comments and _is_commented_header(comments[-1], body[0])):
+    if comments and (not body or _is_commented_header(comments[-1], body[0])):
         # A header written as "# N,D,loss" (numpy.savetxt does), or colours such as #faebdd.
         body = [comments[-1].lstrip("# ").rstrip()] + body
     separators = re.compile("[,;\t|]")
@@ -103,44 +117,59 @@ def _separator(header: str) -> str:
     return best if counts[best] else ","
 
 
-def _header(lines: list[str], separator: str, name: str) -> tuple[list[str], list[str]]:
-    """Check and clean the header; return the names and the lines below a header line."""
-    names = [cell.strip() for cell in _cells(lines[0], separator, name)]
+def _header_text(lines: list[str]) -> str:
+    """Return the header line, with the lines below it that a quoted line break adds."""
+    text = lines[0]
+    for line in lines[1:20]:
+        if text.count('"') % 2 == 0:
+            break
+        text += " " + line
+    return text
+
+
+def _first_records(lines: list[str], separator: str, name: str) -> tuple[list[str], list[str]]:
+    """Return the cells of the header and of the first row."""
+    reader = csv.reader((f"{x}\n" for x in lines), delimiter=separator, skipinitialspace=True)
+    try:
+        names, first = next(reader), next(reader, [])
+    except csv.Error as err:
+        raise DataError(f"{name} can't be read as CSV ({err}).") from None
+    return [" ".join(cell.split()) for cell in names], first
+
+
+def _header(names: list[str], first: list[str], line: str, name: str) -> list[str]:
+    """Check the header against the first row; return a name for every column."""
     numeric = sum(bool(_NUMBER.fullmatch(n)) for n in names)
     if numeric and (numeric == sum(map(bool, names)) or (numeric > 1 and not _any_role(names))):
         raise DataError(
-            f"{name} has no header: its first line is '{lines[0][:60]}'. Add a line with the "
+            f"{name} has no header: its first line is '{line[:60]}'. Add a line with the "
             "names of the columns, such as N,D,loss."
         )
-    if len(names) == 1 and len(names[0].split()) > 1 and len(lines) > 1:
-        cells = lines[1].split()
+    if len(names) == len(first) == 1 and len(names[0].split()) > 1:
+        cells = first[0].split()
         if len(cells) > 1 and all(_NUMBER.fullmatch(c) for c in cells):
             raise DataError(
                 f"{name} is separated by spaces: separate the columns by commas or tabs."
             )
     check_names(names, name)
-    if len(lines) > 1:
-        first = _cells(lines[1], separator, name)
-        wider = len(first) > len(names) and any(cell.strip() for cell in first[len(names) :])
-        if sum(map(bool, names)) == 1 and sum(bool(cell.strip()) for cell in first) > 1:
-            raise DataError(
-                f"{name}: the first line, '{lines[0].strip(separator)[:60]}', looks like a title: "
-                "delete it, so that the file starts with the names of the columns."
-            )
-        if wider:
-            raise DataError(
-                f"{name}: the first row has {len(first)} cells but the header names "
-                f"{len(names)} columns: name every column (R's write.table leaves one out), and "
-                "quote numbers that hold the separator."
-            )
-    return [n or f"Unnamed: {i}" for i, n in enumerate(names)], lines
+    _check_first_row(first, names, line.strip(",;\t|")[:60], name)
+    # Rows may end in separators that the header lacks.
+    every = [*names, *[""] * (len(first) - len(names))]
+    return [n or f"{_NAMELESS}{i}" for i, n in enumerate(every)]
 
 
-def _cells(line: str, separator: str, name: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator))
-    except csv.Error as err:
-        raise DataError(f"{name} can't be read as CSV ({err}).") from None
+def _check_first_row(first: list[str], names: list[str], line: str, name: str) -> None:
+    if sum(map(bool, names)) == 1 and sum(bool(cell.strip()) for cell in first) > 1:
+        raise DataError(
+            f"{name}: the first line, '{line}', looks like a title: delete it, so that the file "
+            "starts with the names of the columns."
+        )
+    if any(cell.strip() for cell in first[len(names) :]):
+        raise DataError(
+            f"{name}: the first row has {len(first)} cells but the header names {len(names)} "
+            "columns: name every column (R's write.table leaves one out), and quote numbers that "
+            "hold the separator."
+        )
 
 
 def _any_role(names: list[str]) -> bool:
@@ -155,18 +184,12 @@ def _parse(
     import pandas as pd
 
     read: Any = pd.read_csv
+    options |= {"header": 0, "names": names, "index_col": False, "skipinitialspace": True}
     try:
-        return read(
-            io.StringIO(text),
-            sep=separator,
-            header=0,
-            names=names,
-            index_col=False,
-            skipinitialspace=True,
-            low_memory=False,
-            **options,
-        )
-    except pd.errors.ParserError as err:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows cut short
+            return read(io.StringIO(text), sep=separator, low_memory=False, **options)
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as err:
         raise DataError(f"{name}: {_ragged(str(err), text, separator, len(names))}") from None
     except (ValueError, OverflowError) as err:
         raise DataError(f"{name} can't be read as CSV: {str(err).splitlines()[0]}.") from None
@@ -176,13 +199,20 @@ def _ragged(message: str, text: str, separator: str, expected: int) -> str:
     """Say which row has too many cells, or where a quote isn't closed."""
     if "EOF inside string" in message:
         return 'a quotation mark (") is opened and never closed; close or delete it.'
-    for row, cells in enumerate(csv.reader(io.StringIO(text), delimiter=separator)):
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    for row, cells in enumerate(_whole(reader)):
         if row and len(cells) > expected:
             return (
                 f"row {row} has {len(cells)} cells where the header names {expected} columns: "
                 "a stray separator, or a number such as 1,000 without quotes?"
             )
     return f"not a regular table ({message.splitlines()[0]})."
+
+
+def _whole(reader: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield records up to the first that csv can't take (a cell of more than 128 kB, say)."""
+    with suppress(csv.Error):
+        yield from reader
 
 
 def _texts(frame: "pd.DataFrame") -> list[Any]:
@@ -218,7 +248,7 @@ def _with_decimal_comma(
         return frame
     for column in raw:
         cells: Any = raw[column].str.strip()
-        is_number = cells.str.fullmatch(_NUMBER.pattern).fillna(False).astype(bool)
+        is_number = cells.str.fullmatch(_NUMBER.pattern, na=False).astype(bool)
         swapped = cells.where(
             ~is_number,
             cells.str.replace(".", "", regex=False).str.replace(",", ".", regex=False),

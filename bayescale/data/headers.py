@@ -126,5 +126,5 @@ def unit_scale(text: str) -> float | None:
 
 def _split(name: str) -> list[str]:
     """Split at punctuation and where camelCase starts a new word."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [piece for piece in re.split(r"[^0-9A-Za-z]+", spaced) if piece]

@@ -81,6 +81,11 @@ TABLES = {
         {},
         ["D (tokens) is missing in rows 1, 2, 3, 4, 5 and 2 more"],
     ),
+    "dashes for empty cells": (
+        "N,D,loss\n1e8,1e9,3\n1e8,-,3\n1e8,\u2014,3\n1e8,n.a.,3\n",
+        {},
+        ["D (tokens) is missing in rows 2, 3, 4", "drop_missing"],
+    ),
     "every row has an empty cell": (
         "N,D,loss\n1e8,,3\n,1e9,3\n",
         {"drop_missing": True},
@@ -120,6 +125,11 @@ TABLES = {
         "N,D,loss\n7e9,1.5,3.9\n7e10,2,2.5\n7e10,15,2.1\n",
         {},
         ["D (tokens) is between 1.5 and 15", "units={'D': 1e"],
+    ),
+    "N in millions and D in billions, all whole": (
+        "N,D,loss\n70,100,3.9\n160,300,2.5\n410,1000,2.1\n",
+        {},
+        ["N (parameters) is between 70 and 410", "units={'N': 1"],
     ),
     "C as a logarithm": (
         "N,C,loss\n7e8,19.5,3.9\n7e9,22,2.5\n7e10,24,2.1\n",
@@ -169,6 +179,7 @@ TABLES = {
     ),
     "filter takes an attribute": (GOOD, {"where": "N.values > 1"}, ["'N.values'", "isn't allowed"]),
     # the file itself
+    "trailing separators only": ("N,D,loss\n1e8,2e9,nope,\n", {}, ["row 1: loss: 'nope'"]),
     "empty": ("", {}, ["runs.csv is empty", "header line"]),
     "blank lines": ("\n\n  \n", {}, ["runs.csv is empty"]),
     "header only": ("N,D,loss\n", {}, ["header line but no rows"]),
@@ -182,6 +193,13 @@ TABLES = {
     "title line": ("My sweep,,\nN,D,loss\n1e8,2e9,3\n", {}, ["'My sweep'", "title", "delete it"]),
     "separated by spaces": ("N D loss\n1e8 2e9 3\n", {}, ["separated by spaces", "commas"]),
     "row too long": (GOOD + "1e9,2e10,3,0\n", {}, ["row 5 has 4 cells", "3 columns"]),
+    "row too long where others end in a separator": (
+        "N,D,loss\n1e8,2e9,3.9,\n4e8,8e9,3.3,\n1e9,2e10,3,0\n",
+        {},
+        ["row 3 has more cells", "(3)"],
+    ),
+    "only comments": ("# nothing yet\n# to see\n", {}, ["header line but no rows"]),
+    "only a separator line": ("sep=;\n", {}, ["runs.csv is empty"]),
     "thousands without quotes": (
         "N,D,loss\n1,000,000,20,000,000,3\n",
         {},

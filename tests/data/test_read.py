@@ -62,6 +62,9 @@ WRITTEN = {
     "comments between": CSV.replace("\n1000000000.0", "\n# larger, later\n1000000000.0"),
     "header in a comment": "# " + CSV,
     "header with a hash": "#" + CSV,
+    "line breaks in the header": CSV.replace("N,D,loss", '"N\n(params)","D\n(tokens)",loss'),
+    "line breaks in a cell": CSV.replace(",a\n", ',"a\n\nnote"\n'),
+    "trailing separators in rows": CSV.replace("\n", ",\n").replace("family,", "family"),
     "trailing separators": CSV.replace("\n", ",\n"),
     "trailing rows of nothing": CSV + ",,,\n,,,\n",
     "colours in the first column": "color,N,D,loss\n#fae,1e8,2e9,3.875\n#fbe,4e8,8e9,3.25\n"
