@@ -23,6 +23,8 @@ from bayescale.noise import Noise
 from bayescale.pooling import Pool, Pooling
 from bayescale.priors import Prior
 
+OPEN_SHARE = 0.5  # SD of the allocation exponent over its prior SD above which it counts as open
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -42,6 +44,7 @@ def fit(
     warmup: int = 300,
     target_accept: float = 0.8,
     max_tree_depth: int = 10,
+    retry: bool = True,
     device: str = "cpu",
     progress: bool | Progress | None = None,
     **reading: Any,
@@ -62,7 +65,7 @@ def fit(
         Replacements of priors, by parameter or coordinate name.
     seed : int
         The same seed gives the same draws on the same machine.
-    chains, draws, warmup, target_accept, max_tree_depth, device
+    chains, draws, warmup, target_accept, max_tree_depth, retry, device
         See `bayescale.inference.sample.Settings`.
     progress : bool or callable, optional
         A progress bar; default: shown where standard error is a terminal, or in a notebook.
@@ -85,7 +88,7 @@ def fit(
     begin = time.perf_counter()
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise FitError(f"seed is {seed!r}; expected a whole number of at least 0.")
-    settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, device)
+    settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
     model = Model(get_law(law).with_priors(priors or {}), noise or Noise(), Pooling.of(pooling))
     table = _read(runs, reading)
     layout = make_layout(model, table)
@@ -112,10 +115,13 @@ def assemble(
     listed = scalars(found, layout.labels | {layout.cell_dim: layout.cells})
     names, values = tuple(listed), np.stack(list(listed.values()))
     diagnostics = diagnose(names, values, drawn.stats)
-    gate = judge(diagnostics, _moments(model, packing, drawn, seed), design_problems(model, runs))
+    problems = design_problems(model, runs) or separation_problems(
+        model, layout, packing, found, seed
+    )
+    gate = judge(diagnostics, _moments(model, packing, drawn, seed), problems)
     record = {
         "seed": seed,
-        "settings": asdict(settings),
+        "settings": asdict(settings) | {"target_accept": drawn.target_accept},
         "device": settings.device,
         "x64": True,
         "gradients_per_draw": drawn.gradients / (settings.chains * settings.draws),
@@ -160,6 +166,39 @@ def design_problems(model: Model, runs: "Runs") -> list[Problem]:
         return []
     flags = design_report(runs.column("N"), runs.column("D"))
     return [Problem("design", f.message, f.remedy) for f in flags]
+
+
+def separation_problems(
+    model: Model,
+    layout: Layout,
+    packing: Packing,
+    found: Mapping[str, Variable],
+    seed: int,
+) -> list[Problem]:
+    """Whether the allocation exponent is still nearly as open as a priori.
+
+    A design can look sound and yet leave the exponents of size and data tied, by noise or by few
+    runs; the posterior of a = beta/(alpha + beta) shows it.
+    """
+    if "a" not in found:
+        return []
+    rng = np.random.default_rng([seed, 5])
+    prior = variables(model, layout, packing, packing.sample_prior(rng, 2000))["a"].values
+    before = prior.reshape(len(prior), -1).std(axis=0)
+    after = found["a"].values.reshape(*found["a"].values.shape[:2], -1)
+    share = float((after.std(axis=(0, 1)) / before).max())
+    if share <= OPEN_SHARE:
+        return []
+    low, high = np.quantile(after, [0.05, 0.95])
+    return [
+        Problem(
+            "design",
+            f"The exponents of size and data are hardly separated: the allocation exponent a is "
+            f"{low:.2f} to {high:.2f} (90%), {share:.0%} as wide as its prior.",
+            "more sizes at one budget, and more budgets; or a prior on alpha and beta from "
+            "earlier sweeps",
+        )
+    ]
 
 
 def summarise(d: Diagnostics, values: np.ndarray) -> "pd.DataFrame":

@@ -120,7 +120,7 @@ def _sampler_problems(d: Diagnostics) -> Iterable[Problem]:
         yield Problem(
             "divergences",
             f"{d.divergences} divergent transitions: the draws may miss part of the posterior.",
-            "target_accept=0.95 (--target-accept 0.95), then tighter priors",
+            "tighter priors (priors=…, --prior), or a simpler law",
         )
     if np.nanmin(d.ebfmi) < MIN_EBFMI:
         yield Problem(

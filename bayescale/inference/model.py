@@ -53,20 +53,37 @@ class Model:
     pooling: Pooling = field(default_factory=Pooling)
 
     def __post_init__(self) -> None:
-        names = [p.name for p in self.params]
-        double = sorted({n for n in names if names.count(n) > 1})
-        if double:
-            raise LawError(
-                f"law '{self.law.name}' and the noise both declare {', '.join(double)}; "
-                "rename the law's parameter."
-            )
-        for name, _ in self.pooling.by_param:
-            known = [x for p in self.params for x in dict.fromkeys((p.name, p.site))]
+        if not isinstance(self.noise, Noise):
+            raise LawError(f"noise is {self.noise!r}; expected a Noise such as student_t().")
+        self._check_pooling()
+        self._check_names()
+
+    def _check_pooling(self) -> None:
+        pooled = dict(self.pooling.by_param)
+        known = [x for p in self.params for x in dict.fromkeys((p.name, p.site))]
+        for name in pooled:
             if name not in known:
                 raise LawError(
                     f"pooling names '{name}', which is no parameter of law '{self.law.name}' or "
                     f"its noise; known: {', '.join(known)}." + nearest(name, known)
                 )
+        for p in self.params:
+            if p.coordinate and p.name in pooled and p.site in pooled:
+                raise LawError(
+                    f"pooling names both '{p.name}' and its coordinate '{p.site}'; name one."
+                )
+
+    def _check_names(self) -> None:
+        names = [p.name for p in self.params] + [p.site for p in self.params if p.coordinate]
+        names += [d.name for d in self.law.derived] + [i.name for i in self.law.inputs]
+        own = {p.site for p in self.params}
+        names += [s.name for s in self.sites if s.name not in own]  # of partial pooling
+        double = sorted({n for n in names if names.count(n) > 1})
+        if double:
+            raise LawError(
+                f"law '{self.law.name}' declares '{double[0]}', a name that its noise or pooling "
+                "needs; rename the law's."
+            )
 
     @cached_property
     def params(self) -> tuple[Param, ...]:

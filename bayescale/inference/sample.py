@@ -1,10 +1,9 @@
 """From a model and a batch to draws: mode, whitening, NUTS."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bayescale.inference.nuts import CHUNK, kernel_functions
 
 Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
 
+RETRIES = (0.95, 0.99)  # acceptance targets after divergences: smaller steps
 SUBSET = 4096  # rows on which starts are compared when a data set is much larger
 
 
@@ -31,9 +31,11 @@ class Settings:
     chains, draws, warmup : int
         Chains, kept draws a chain, and adapting iterations before them.
     target_accept : float
-        Acceptance probability that the step size aims at; raise it after divergences.
+        Acceptance probability that the step size aims at.
     max_tree_depth : int
         NUTS doubles a trajectory at most this often.
+    retry : bool
+        After divergences, sample again with smaller steps (target_accept .95, then .99).
     device : str
         JAX platform: ``cpu`` (the right place for one fit), ``gpu`` or ``tpu``.
     """
@@ -43,6 +45,7 @@ class Settings:
     warmup: int = 300
     target_accept: float = 0.8
     max_tree_depth: int = 10
+    retry: bool = True
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -72,6 +75,8 @@ class Draws:
         Whether each compiled function was loaded, traced or compiled.
     gradients : int
         Gradient evaluations of the kept draws.
+    target_accept : float
+        The acceptance probability that these draws were made with.
     """
 
     vectors: np.ndarray
@@ -80,6 +85,7 @@ class Draws:
     timings: dict[str, float] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     gradients: int = 0
+    target_accept: float = 0.8
 
 
 @contextmanager
@@ -168,8 +174,17 @@ def sample(
         with clock.phase("mode"):
             starts = _starts(engine, packing, batch, gradient, streams[0])
             mode = find_mode(gradient, starts)
-        vectors, stats, gradients = engine.run(data, gradient, mode, streams[1], progress)
-    return Draws(vectors, stats, mode, clock.seconds, origins, gradients)
+        for target in _targets(settings):
+            run = engine.run(data, gradient, mode, streams[1], target, progress)
+            if not run[1]["diverging"].any():
+                break
+    return Draws(*run[:2], mode, clock.seconds, origins, run[2], target)
+
+
+def _targets(settings: Settings) -> Iterator[float]:
+    """Acceptance targets to try until no transition diverges."""
+    yield settings.target_accept
+    yield from (t for t in RETRIES if t > settings.target_accept and settings.retry)
 
 
 def _starts(
@@ -221,10 +236,9 @@ class _Engine:
         self.settings, self.size = settings, packing.size
         self.device, self.clock, self.origins = device, clock, origins
         self.declaration = declaration and (
-            f"{declaration}|{packing!r}|{json.dumps(asdict(settings))}"
+            f"{declaration}|{packing!r}|{settings.warmup}|{settings.max_tree_depth}"
         )
         self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
-        self._kernel: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
     def put(self, batch: dict[str, Any]) -> Any:
         """Move a batch to the device, as float64 and int64 arrays."""
@@ -251,16 +265,18 @@ class _Engine:
         gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
         mode: Mode,
         rng: np.random.Generator,
+        target: float,
         progress: Progress | None,
     ) -> tuple[np.ndarray, dict[str, np.ndarray], int]:
         """Run all chains; give draws, statistics and gradient evaluations."""
-        s, where = self.settings, (mode.vector, mode.whitening, data)
+        s = self.settings
+        where = (np.asarray(target), mode.vector, mode.whitening, data)
         keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
         z = _chain_starts(gradient, mode, s.chains, rng)
         args = (z, keys, *where)
         start = self._compile("start", lambda: self._functions()[0], args)
         state = start(*args)
-        advance = self._compile("advance", lambda: self._advance(args), (state, *where))
+        advance = self._compile("advance", lambda: self._functions()[1], (state, *where))
         traces, total, divergences = [], s.warmup + s.draws, 0
         with self.clock.phase("sample"):
             for done in range(0, total, CHUNK):
@@ -279,20 +295,8 @@ class _Engine:
         return vectors, stats, int(stats["n_steps"].sum())
 
     def _functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        if self._kernel is None:
-            s = self.settings
-            self._kernel = kernel_functions(
-                self.density, s.warmup, s.target_accept, s.max_tree_depth
-            )
-        return self._kernel
-
-    def _advance(self, args: tuple[Any, ...]) -> Callable[..., Any]:
-        """``advance``, which NumPyro can trace only after ``start``."""
-        import jax
-
-        start, advance = self._functions()
-        jax.eval_shape(start, *args)
-        return advance
+        s = self.settings
+        return kernel_functions(self.density, s.warmup, s.max_tree_depth)
 
     def _compile(
         self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]
