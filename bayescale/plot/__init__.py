@@ -1,0 +1,43 @@
+"""Plots of a fit, one function each: axes in, axes out, matplotlib's settings left alone.
+
+Functions and matplotlib are imported when they are first used. `PLOTS` maps the names that the
+shell knows to the functions, and `save` writes a picture to a file.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayescale.plot._allocation import allocation as allocation
+    from bayescale.plot._isoflop import isoflop as isoflop
+    from bayescale.plot._loss_curves import loss_curves as loss_curves
+    from bayescale.plot._overview import overview as overview
+    from bayescale.plot._prior_posterior import prior_posterior as prior_posterior
+    from bayescale.plot._residuals import residuals as residuals
+    from bayescale.plot._save import PLOTS as PLOTS
+    from bayescale.plot._save import save as save
+    from bayescale.plot._tokens_per_param import tokens_per_param as tokens_per_param
+
+# Files have an underscore: a module `allocation` would shadow the function of that name.
+KINDS = (
+    "overview",
+    "loss_curves",
+    "isoflop",
+    "residuals",
+    "allocation",
+    "tokens_per_param",
+    "prior_posterior",
+)
+_HOME = {name: f"_{name}" for name in KINDS} | {"PLOTS": "_save", "save": "_save"}
+
+__all__ = [*KINDS, "KINDS", "PLOTS", "save"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"bayescale.plot.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'bayescale.plot' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,183 @@
+"""IsoFLOP slices: loss against size at a few budgets, with the minimum of each."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.answers.allocation import check_law
+from bayescale.answers.points import read_values
+from bayescale.plot import canvas, scales, style
+from bayescale.plot.bands import POINTS, Group, bands, frontier, groups, law_of, thinned
+from bayescale.tables import quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayescale.answers.surface import Surface
+    from bayescale.data.cost import CostModel
+    from bayescale.fitted import Fit
+
+NEAR = np.log(1.1)  # runs within 10% of a budget count as on its slice
+MOST, LEAST = 5, 4  # slices drawn, and sizes that make a cluster of runs a slice
+BESIDE = 4.0  # a slice goes at least this factor beyond its minimum
+
+
+def isoflop(
+    fit: "Fit",
+    *,
+    ax: "Axes | None" = None,
+    budgets: Any = None,
+    cost: "CostModel | None" = None,
+    title: str | None = None,
+    seed: int = 0,
+    **group: Any,
+) -> "Axes":
+    """Draw loss against N at a few budgets, each with 90 and 50% credible bands.
+
+    Runs within 10% of a budget are drawn with its slice; the minimum of each slice is marked
+    with the 90% interval of N_opt.
+
+    Parameters
+    ----------
+    fit : Fit
+        A fit of a law of N and D.
+    ax : matplotlib Axes, optional
+        Where to draw; default: a new figure.
+    budgets : number, str or several, optional
+        Compute in FLOP. Default: where the runs cluster in compute, else quantiles of it.
+    cost : CostModel, optional
+        Price of N and D; default: that of the data.
+    title : str, optional
+        Default: what is shown, the law and the number of runs.
+    seed : int
+        Seed of the draws for groups that are not in the data.
+    **group
+        For pooled fits, the group by its column (``corpus="c4"``): one group at a time.
+
+    Returns
+    -------
+    matplotlib Axes
+        x: N in parameters, log; y: loss in the law's unit, log.
+
+    Raises
+    ------
+    FitError
+        The law isn't one of N and D, or the fit has groups and none was named.
+    DataError
+        A budget isn't a positive number.
+    """
+    check_law(fit)
+    (part,) = groups(fit, group, most=1)
+    few = thinned(fit)
+    chosen = choose_budgets(fit, part) if budgets is None else np.sort(read_values("C", budgets))
+    best = frontier(few, part, chosen, cost, seed)
+    ax = canvas.new_axes(ax)
+    shades = scales.colour_scale(chosen, "viridis_r", 0.3, 1.0)
+    law = law_of(few, part, seed)
+    for k, budget in enumerate(chosen):
+        colour = scales.hex_colour(shades, budget)
+        sizes = _near(fit, part, budget)
+        text = quantity(budget) if k else f"C = {quantity(budget)} FLOP"
+        _slice(ax, law, cost or fit.runs.cost, budget, best["N_opt"][:, k], sizes[0], colour, text)
+        style.points(ax, *sizes, colour)
+        _minimum(ax, best["N_opt"][:, k], best["loss"][:, k])
+    _dress(ax, fit, title)
+    return ax
+
+
+def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
+    """Budgets of the slices: where runs cluster in compute, else quantiles of it.
+
+    A cluster is a window of 10% either way with at least four sizes. Five are kept, spread
+    evenly; with fewer than three clusters the data are no IsoFLOP sweep.
+    """
+    log_c = np.log(fit.runs.column("C")[part.rows])
+    log_n = np.log(fit.runs.column("N")[part.rows])
+    left, found = np.ones(len(log_c), dtype=bool), []
+    while left.any():
+        inside = np.abs(log_c[left][:, None] - log_c[left]) <= NEAR
+        centre = np.median(log_c[left][inside[np.argmax(inside.sum(axis=1))]])
+        window = left & (np.abs(log_c - centre) <= NEAR)
+        if len(np.unique(np.round(log_n[window] / 0.05))) < LEAST or not window.any():
+            break
+        found.append(float(centre))
+        left &= ~window
+    if len(found) < 3:
+        return np.exp(np.unique(np.quantile(log_c, [0.1, 0.3, 0.5, 0.7, 0.9])))
+    places = np.linspace(0, len(found) - 1, min(MOST, len(found))).round().astype(int)
+    return np.exp(np.sort(found)[places])
+
+
+def _near(fit: "Fit", part: Group, budget: float) -> tuple[np.ndarray, np.ndarray]:
+    """Size and loss of the runs within 10% of a budget."""
+    rows = part.rows & (np.abs(np.log(fit.runs.column("C") / budget)) <= NEAR)
+    return fit.runs.column("N")[rows], fit.runs.column(fit.law.response)[rows]
+
+
+def _slice(
+    ax: "Axes",
+    law: "Surface",
+    cost: "CostModel",
+    budget: float,
+    best: np.ndarray,
+    sizes: np.ndarray,
+    colour: str,
+    text: str,
+) -> None:
+    """One slice with its bands, over its runs and around its minimum, named at its end."""
+    low, high = np.nanquantile(best, [0.05, 0.95])
+    ends = np.concatenate([sizes, [low / BESIDE, high * BESIDE]])
+    grid = np.geomspace(ends.min(), ends.max(), POINTS)
+    tokens = cost.tokens(grid, np.full(POINTS, budget))
+    draws = law.mean(np.arange(law.size)[:, None], N=grid, D=tokens)
+    found = bands(grid, draws)
+    style.draw_bands(ax, found, colour)
+    ax.annotate(
+        text,
+        (grid[-1], found.median[-1]),
+        (4 * canvas.scale(ax), 0),
+        textcoords="offset points",
+        va="center",
+        color=colour,
+        fontsize=canvas.text_size(ax, 0.85),
+        zorder=8,
+    )
+
+
+def _minimum(ax: "Axes", size: np.ndarray, loss: np.ndarray) -> None:
+    low, middle, high = np.nanquantile(size, [0.05, 0.5, 0.95])
+    s = canvas.scale(ax)
+    ax.errorbar(
+        [middle],
+        [np.nanmedian(loss)],
+        xerr=[[middle - low], [high - middle]],
+        zorder=9,
+        **_mark(s),
+    )
+
+
+def _mark(s: float) -> dict[str, Any]:
+    look = {"color": style.INK, "marker": "D", "markersize": 4.5 * s, "markeredgecolor": "white"}
+    return look | {"markeredgewidth": 0.6 * s, "capsize": 2.5 * s, "elinewidth": 1.2 * s}
+
+
+def _dress(ax: "Axes", fit: "Fit", title: str | None) -> None:
+    scales.log_axis(ax, "x", "N")
+    ax.margins(x=0.14)
+    ax.autoscale_view()
+    if fit.model.noise.on == "log":
+        scales.log_axis(ax, "y")
+    style.finish(
+        ax,
+        fit,
+        style.heading("IsoFLOP slices", fit, title),
+        "parameters N",
+        f"{fit.law.response} ({fit.law.response_unit})",
+    )
+    run = style.line_handle("run within 10% of C", style.GREY, "", marker="o")
+    handles = [
+        *style.level_handles(),
+        style.line_handle(r"minimum, 90% of $N_\mathrm{opt}$", style.INK, "-", marker="D"),
+        run,
+    ]
+    style.legend(ax, handles, loc="lower left")

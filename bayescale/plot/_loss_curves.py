@@ -1,0 +1,159 @@
+"""Loss against compute: the runs, and the compute-optimal frontier with its bands."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.answers.prediction import predict
+from bayescale.plot import canvas, scales, style
+from bayescale.plot.bands import Group, bands, frontier, groups, law_of, shown_rows, span, thinned
+from bayescale.tables import intervals, with_spread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayescale.data.cost import CostModel
+    from bayescale.fitted import Fit
+
+REPEATS = 8  # new runs a draw: quantiles of noise need more draws than those of the mean
+
+
+def loss_curves(
+    fit: "Fit",
+    *,
+    ax: "Axes | None" = None,
+    extend: float = 1.5,
+    cost: "CostModel | None" = None,
+    title: str | None = None,
+    seed: int = 0,
+    **group: Any,
+) -> "Axes":
+    """Draw the runs and the loss that the fit expects, with 90 and 50% credible bands.
+
+    For a law of N and D the curve is the compute-optimal frontier L*(C), the least loss that a
+    budget buys; runs off the optimum lie above it. For a law of one variable it is the law
+    itself, and dashed lines hold 90% of new runs (predictive: noise included). The irreducible
+    loss E is drawn where the law has one.
+
+    Parameters
+    ----------
+    fit : Fit
+    ax : matplotlib Axes, optional
+        Where to draw; default: a new figure.
+    extend : float
+        Decades beyond the largest run.
+    cost : CostModel, optional
+        Price of N and D; default: that of the data.
+    title : str, optional
+        Default: what is shown, the law and the number of runs.
+    seed : int
+        Seed of the noise of new runs.
+    **group
+        For pooled fits, the group by its column (``corpus="c4"``); default: all, up to six.
+
+    Returns
+    -------
+    matplotlib Axes
+        x: compute in FLOP (or the law's variable), log; y: loss in the law's unit, log.
+
+    Raises
+    ------
+    FitError
+        The law has no N and D and more than one input, or too many groups.
+    """
+    parts, few = groups(fit, group), thinned(fit)
+    inputs = [i.name for i in fit.law.inputs]
+    name = inputs[0] if len(inputs) == 1 else "C"
+    xs = span(fit, name, extend)
+    if len(inputs) == 1:
+        lines = [_means(few, part, name, xs, seed) for part in parts]
+    else:
+        lines = [frontier(few, part, xs, cost, seed)["loss"] for part in parts]
+    ax = canvas.new_axes(ax)
+    handles = []
+    for k, (part, line) in enumerate(zip(parts, lines, strict=True)):
+        colour = style.COLOURS[k]
+        style.draw_bands(ax, bands(xs, line), colour)
+        handles.append(_curve_handle(part, colour, len(inputs) == 1))
+        if len(parts) == 1 and len(inputs) == 1:
+            handles.append(_predictive(ax, few, part, xs, seed))
+        handles += _floor(ax, fit, part, xs, colour)
+        _runs(ax, fit, part, name, k if len(parts) > 1 else None)
+    handles[1:1] = style.level_handles(colour=style.BLUE if len(parts) == 1 else style.GREY)
+    _dress(ax, fit, name, xs, title)
+    style.legend(ax, handles, loc="upper right")
+    return ax
+
+
+def _means(fit: "Fit", part: Group, name: str, xs: np.ndarray, seed: int) -> np.ndarray:
+    """Draws of the law of one variable along it, shape (draw, point)."""
+    law = law_of(fit, part, seed)
+    return law.mean(np.arange(law.size)[:, None], **{name: xs})
+
+
+def _curve_handle(part: Group, colour: str, one_variable: bool) -> Any:
+    label = part.label or ("law" if one_variable else r"compute-optimal loss $L^*(C)$")
+    return style.line_handle(label, colour)
+
+
+def _predictive(ax: "Axes", fit: "Fit", part: Group, xs: np.ndarray, seed: int) -> Any:
+    """Lines around 90% of new runs; their legend entry."""
+    name = fit.law.inputs[0].name
+    drawn = [
+        predict(fit, seed=seed + k, **{name: xs}, **part.where).new_run for k in range(REPEATS)
+    ]
+    low, high = bands(xs, np.concatenate(drawn)).intervals[0.9]
+    look = {"color": style.BLUE, "linestyle": (0, (4, 2)), "linewidth": 0.8 * canvas.scale(ax)}
+    ax.plot(xs, low, zorder=2.5, **look)
+    ax.plot(xs, high, zorder=2.5, **look)
+    return style.line_handle("90% predictive (a new run)", style.BLUE, "--")
+
+
+def _floor(ax: "Axes", fit: "Fit", part: Group, xs: np.ndarray, colour: str) -> list[Any]:
+    """The irreducible loss as a line, with a 90% band where it is alone; its legend entry."""
+    if "E" not in {p.name for p in fit.law.params}:
+        return []
+    draws = law_of(fit, part).params["E"]
+    found, sd = intervals(draws), float(draws.std())
+    alone = not part.label
+    colour = style.INK if alone else colour
+    width = 1.0 * canvas.scale(ax)
+    ax.plot(xs[[0, -1]], [found["median"]] * 2, color=colour, linestyle="-.", linewidth=width)
+    if not alone:
+        return []
+    ax.fill_between(
+        xs[[0, -1]], found["q05"], found["q95"], color=style.GREY, alpha=0.25, linewidth=0, zorder=1
+    )
+    low, high = (with_spread(found[q], sd) for q in ("q05", "q95"))
+    label = f"irreducible loss E = {with_spread(found['median'], sd)} ({low} to {high})"
+    return [style.line_handle(label, colour, "-.")]
+
+
+def _runs(ax: "Axes", fit: "Fit", part: Group, name: str, position: int | None) -> None:
+    """The runs: coloured by size in a law of N and D, by group, or grey."""
+    rows = shown_rows(fit, part.rows)
+    x, y = fit.runs.column(name)[rows], fit.runs.column(fit.law.response)[rows]
+    if position is not None:
+        marker, colour = style.MARKERS[position], style.COLOURS[position]
+        style.points(ax, x, y, colour, marker=marker)
+        return
+    sizes = fit.runs.column("N")[rows] if "N" in fit.runs.table and name == "C" else x
+    if name != "C" or sizes.min() == sizes.max():
+        style.points(ax, x, y)
+        return
+    mapped = scales.colour_scale(sizes, "YlOrBr")
+    style.points(ax, x, y, mapped.to_rgba(sizes))
+    scales.colour_bar(ax, mapped, "parameters N of the run")
+
+
+def _dress(ax: "Axes", fit: "Fit", name: str, xs: np.ndarray, title: str | None) -> None:
+    ax.set_xlim(xs[0] / 1.3, xs[-1])
+    scales.log_axis(ax, "x", name)
+    if fit.model.noise.on == "log":
+        scales.log_axis(ax, "y")
+    scales.mark_data(ax, float(fit.runs.column(name).max()))
+    what = "compute" if name == "C" else fit.law.inputs[0].meaning or name
+    unit = "FLOP" if name == "C" else fit.law.inputs[0].unit
+    label = f"{what} {name}" + (f" ({unit})" if unit else "")
+    response = f"{fit.law.response} ({fit.law.response_unit})"
+    style.finish(ax, fit, style.heading(f"Loss against {what}", fit, title), label, response)
