@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bayescale.fitted import Fit as Fit
     from bayescale.fitting import fit as fit
     from bayescale.inference.numpyro_model import numpyro_model as numpyro_model
+    from bayescale.inference.point import fit_point as fit_point
+    from bayescale.inference.point_fit import PointFit as PointFit
     from bayescale.law import Coordinate as Coordinate
     from bayescale.law import Derived as Derived
     from bayescale.law import Input as Input
@@ -45,6 +47,8 @@ _HOMES = {
     "bayescale.fitted": ("Fit",),
     "bayescale.fitting": ("fit",),
     "bayescale.inference.numpyro_model": ("numpyro_model",),
+    "bayescale.inference.point": ("fit_point",),
+    "bayescale.inference.point_fit": ("PointFit",),
     "bayescale.law": ("Coordinate", "Derived", "Input", "Law", "Param", "Reference"),
     "bayescale.laws": ("LAWS", "get_law", "power_law"),
     "bayescale.noise": ("Noise", "log_normal", "normal", "student_t"),

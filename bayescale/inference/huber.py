@@ -185,6 +185,11 @@ class Optimum:
     objectives: np.ndarray
     reached: np.ndarray
 
+    def others(self, count: int) -> np.ndarray:
+        """Where the best starts among those that ended above the optimum did, (<= count, size)."""
+        order = np.argsort(self.objectives)
+        return self.ends[order[~self.reached[order]]][:count]
+
 
 def descend(
     gradient: Gradient, start: np.ndarray, unit: float, whitening: np.ndarray | None = None

@@ -224,8 +224,8 @@ def _warnings(
         if not unfelt and high - low > AGREE * max(abs(low), abs(high))
     }
     if wide:
-        values = ", ".join(f"{k} {low:.3g} to {high:.3g}" for k, (low, high) in wide.items())
-        said.append(f"starts disagree: the objective is the same for {values}.")
+        values = ", ".join(f"{k} from {low:.3g} to {high:.3g}" for k, (low, high) in wide.items())
+        said.append(f"starts disagree: the same objective is reached with {values}.")
     return said
 
 

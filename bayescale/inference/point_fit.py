@@ -194,7 +194,7 @@ class PointFit(Shown):
         notes = [
             f"model: {self.law.text()}",
             f"objective {self.objective:.6g}; residual SD of log {self.law.response} "
-            f"{self.residual_sd:.4f}, robust {self.residual_sd_robust:.4f}",
+            f"{self.residual_sd:.3g}, robust {self.residual_sd_robust:.3g}",
             f"starts: {self.starts.reached} of {self.starts.tried} ended at this objective",
             f"intervals: bootstrap over runs, {self.replicates} replicates"
             if self.has_intervals

@@ -1,0 +1,164 @@
+"""Predicted loss from a point estimate: bootstrap for the mean, residuals for a new run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bayescale.answers.points import reach, read_points, say_reach
+from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescale.fitted import Fit
+    from bayescale.inference.point_fit import PointFit
+
+NEW_RUNS = 4000  # draws of a new run at least, several residuals a replicate
+
+
+@dataclass(frozen=True)
+class PointPrediction(Shown):
+    """Loss at some points, from a point estimate.
+
+    Parameters
+    ----------
+    points : mapping
+        Input -> values, shape (point,).
+    loss : array, shape (point,)
+        The fitted law's mean.
+    replicates : array, shape (replicate, point)
+        The mean of each bootstrap replicate's law; no rows without a bootstrap.
+    new_run : array, shape (draw, point)
+        Replicates with residuals drawn from the fit's; no rows without a bootstrap.
+    reach : mapping
+        Input -> factor beyond the data's range, shape (point,); 1 inside.
+    title, unit : str
+    warnings : tuple of str
+    """
+
+    points: Mapping[str, np.ndarray]
+    loss: np.ndarray
+    replicates: np.ndarray = field(repr=False)
+    new_run: np.ndarray = field(repr=False)
+    reach: Mapping[str, np.ndarray] = field(repr=False)
+    title: str
+    unit: str
+    warnings: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A nested record for each point; intervals where there is a bootstrap."""
+        return [self._record(k) for k in range(len(self))]
+
+    def _record(self, k: int) -> dict[str, Any]:
+        record: dict[str, Any] = {name: float(v[k]) for name, v in self.points.items()}
+        record["loss"] = {"value": float(self.loss[k])}
+        if len(self.replicates):
+            column = self.replicates[:, k]
+            record["loss"] |= {"sd": float(column.std(ddof=1)), **intervals(column)}
+            record["new_run"] = intervals(self.new_run[:, k])
+        outside = say_reach({name: float(f[k]) for name, f in self.reach.items()})
+        return record | {"outside": outside or "inside the data"}
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A tidy table: one row for each point and kind of interval."""
+        rows = []
+        for record in self.records():
+            inputs = {name: record[name] for name in self.points}
+            for kind in ("loss", "new_run"):
+                if kind in record:
+                    rows.append({**inputs, "quantity": kind, **record[kind]})
+        return frame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            "unit": self.unit,
+            "warnings": list(self.warnings),
+            "predictions": self.records(),
+        }
+
+    def table(self) -> Table:
+        """The answer as a table."""
+        rows = []
+        for r in self.records():
+            sd = r["loss"].get("sd", float("nan"))
+            spans = [
+                f"{with_spread(r[kind]['q05'], sd)} to {with_spread(r[kind]['q95'], sd)}"
+                if "new_run" in r
+                else "–"
+                for kind in ("loss", "new_run")
+            ]
+            given = [quantity(r[name]) for name in self.points]
+            rows.append([*given, with_spread(r["loss"]["value"], sd), *spans, r["outside"]])
+        columns = [*self.points, "loss", "90% interval", "90% new run", "against the data"]
+        notes = [f"loss in {self.unit}; interval: the law's mean; new run: one more training run"]
+        if not len(self.replicates):
+            notes.append("no intervals: fit with bootstrap=1000 to get them")
+        return Table(columns, rows, self.title, self.warnings, notes)
+
+
+def predict_point(fit: "PointFit", *, seed: int = 0, **asked: Any) -> PointPrediction:
+    """Predict the loss of runs from a point estimate.
+
+    The mean's interval comes from the bootstrap; a new run adds a residual of the fit, drawn
+    with replacement and widened by sqrt(n/(n - p)).
+
+    Parameters
+    ----------
+    fit : PointFit
+    seed : int
+        Seed of the residuals of new runs.
+    **asked
+        The law's inputs, numbers or strings ("70B", "1.4T"), one value or several; of N, D and
+        C any two.
+
+    Returns
+    -------
+    PointPrediction
+
+    Raises
+    ------
+    DataError
+        A value isn't a positive number or can't be in the stated unit.
+    FitError
+        An input is missing or unknown.
+    """
+    points, _ = read_points(cast("Fit", fit), asked)
+    names = [p.name for p in fit.law.params]
+    inputs = {i.name: points[i.name] for i in fit.law.inputs}
+    loss = fit.law.mean(**{k: np.asarray(fit.params[k]) for k in names}, **inputs)
+    replicates = fit.law.mean(**{k: fit.draws[k][:, None] for k in names}, **inputs)
+    size = len(next(iter(points.values())))
+    replicates = np.broadcast_to(replicates, (fit.replicates, size))
+    if not fit.has_intervals:
+        replicates = replicates[:0]
+    factors = reach(cast("Fit", fit), points)
+    outside = any(np.any(f != 1) for f in factors.values())
+    warnings = fit.warnings + ((_BEYOND,) if outside else ())
+    return PointPrediction(
+        points=points,
+        loss=np.broadcast_to(loss, size),
+        replicates=replicates,
+        new_run=_new_runs(fit, replicates, seed),
+        reach=factors,
+        title=fit.headline(),
+        unit=fit.law.response_unit,
+        warnings=warnings,
+    )
+
+
+_BEYOND = "beyond the data: intervals take the law as exact, so they are too narrow far out."
+
+
+def _new_runs(fit: "PointFit", replicates: np.ndarray, seed: int) -> np.ndarray:
+    if not len(replicates):
+        return replicates
+    rng = np.random.default_rng([fit.seed, seed, 29])
+    repeated = np.repeat(replicates, -(-NEW_RUNS // len(replicates)), axis=0)
+    usable = fit.residuals[fit.weights > 0] * fit.inflation
+    return repeated * np.exp(rng.choice(usable, size=repeated.shape))
