@@ -272,13 +272,16 @@ class _progress:
             return None
         from tqdm.auto import tqdm
 
-        self.bar = tqdm(desc="compiling", unit="it", leave=False, dynamic_ncols=True)
+        first = "compiling, unless this model and size of table were seen before"
+        self.bar = tqdm(desc=first, bar_format="{desc}", leave=False, dynamic_ncols=True)
         return self._report
 
     def _report(self, done: int, total: int, divergences: int) -> None:
         bar = self.bar
         assert bar is not None
-        bar.total = total
+        if bar.total is None:  # the clock starts here: compiling tells nothing about sampling
+            bar.bar_format = None
+            bar.reset(total)
         bar.set_description("sampling" if not divergences else f"sampling, {divergences} divergent")
         bar.update(done - bar.n)
 

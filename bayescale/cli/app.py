@@ -96,11 +96,12 @@ def main() -> None:
 
 def run() -> int:
     """Run the command line; say what went wrong in one line; give the exit code."""
-    from bayescale.cli.ending import broken_pipe, fail, stopped
+    from bayescale.cli.ending import broken_pipe, fail, heard, stopped
 
     try:
-        code = build().main(prog_name="bayescale", standalone_mode=False) or 0
-        sys.stdout.flush()
+        with heard():
+            code = build().main(prog_name="bayescale", standalone_mode=False) or 0
+            sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         return stopped()
     except BrokenPipeError:

@@ -1,5 +1,6 @@
 """``bayescale demo``: the whole job on runs whose truth is known."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,8 +55,10 @@ def command(
     prediction, allocation = fitted.predict(**POINT), fitted.allocate(BUDGET)
     true_loss = float(model.law.mean(**{p.name: truth[p.name] for p in model.law.params}, **POINT))
     if not json:
-        show("", recovery_table(recovery), "", prediction)
-        show(f"the loss that the truth gives there: {true_loss:.4f}", "", allocation)
+        point = replace(prediction.table(), title="A run of 70B parameters on 1.4T tokens")
+        budget = replace(allocation.table(), title="The best use of 5.76e23 FLOP", warnings=())
+        show("", recovery_table(recovery), "", point)
+        show(_truth_line(true_loss, prediction.records()[0]["loss"]), "", budget)
     from bayescale.plot import save
 
     save(fitted, "overview", output)
@@ -67,6 +70,12 @@ def command(
         )
     else:
         show("", f"wrote {output}", "", NEXT)
+
+
+def _truth_line(true_loss: float, found: dict[str, float]) -> str:
+    inside = found["q05"] <= true_loss <= found["q95"]
+    verdict = "inside" if inside else "OUTSIDE"
+    return f"the truth there is {true_loss:.4f}: {verdict} the 90% credible interval"
 
 
 def compare(fitted: "Fit", truth: dict[str, float]) -> list[dict[str, Any]]:

@@ -2,7 +2,11 @@
 
 import json
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -20,8 +24,43 @@ def fail(problem: Any, code: int) -> int:
 
 def stopped() -> int:
     """Say that Ctrl-C was heard; files are written whole or not at all, so none is half done."""
-    print("\nstopped; nothing was written", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)  # the terminal shows ^C at the end of a line
+    print("stopped; nothing was written", file=sys.stderr)
     return 130
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """See to it that Ctrl-C is heard.
+
+    Python drops an exception that is raised inside a callback of its garbage collector, and JAX
+    has such a callback, so a KeyboardInterrupt can vanish. It is raised again every second until
+    it has ended the block.
+    """
+    usable = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if not usable or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield  # a thread, Windows, or a parent that had interrupts ignored
+        return
+
+    def interrupt(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        raise KeyboardInterrupt
+
+    def dropped(unraisable: Any) -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:
+            sys.__unraisablehook__(unraisable)
+
+    signal.signal(signal.SIGINT, interrupt)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    sys.unraisablehook = dropped
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        sys.unraisablehook = sys.__unraisablehook__
+        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def broken_pipe() -> int:

@@ -113,8 +113,11 @@ def _show(fitted: "Fit", output: str | None, quiet: bool) -> None:
         show(fitted.gate.headline())
         return
     show("", result_table(fitted))
-    seconds = fitted.record["seconds"]
-    show(f"{seconds:.1f} s" + (f"; wrote {output}" if output else "; not saved (-o FIT.nc)"))
+    took = f"{fitted.record['seconds']:.1f} s"
+    if output:
+        show(f"{took}; wrote {output}", f"ask it: bayescale predict {output} --help")
+    else:
+        show(f"{took}; not saved: -o FIT.nc keeps it for later answers")
 
 
 def _show_json(fitted: "Fit", output: str | None) -> None:
