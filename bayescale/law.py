@@ -113,6 +113,11 @@ class Param:
     coordinate: Coordinate | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.prior, Prior):
+            raise LawError(
+                f"the prior of '{self.name}' is {self.prior!r}; expected a prior such as "
+                "LogNormal(1, 1)."
+            )
         allowed = self.allowed
         if self.coordinate is None and not allowed.contains(self.prior.support):
             raise LawError(
@@ -137,7 +142,7 @@ class Param:
                 raise LawError(
                     f"'{name}' is {self.prior.support}, but the prior {prior} is {prior.support}."
                 )
-            return replace(self, prior=prior)
+            return replace(self, prior=prior, support=self.allowed)
         return replace(self, prior=prior, support=self.allowed, coordinate=None)
 
 
@@ -209,8 +214,11 @@ class Law:
     note: str = ""
 
     def __post_init__(self) -> None:
+        for part in ("inputs", "params", "derived", "terms"):  # a list would not be a value
+            object.__setattr__(self, part, tuple(getattr(self, part)))
         names = [p.name for p in self.params] + [i.name for i in self.inputs]
-        _check_unique(self.name, names + [p.site for p in self.params if p.coordinate])
+        sampled = [p.site for p in self.params if p.coordinate]
+        _check_unique(self.name, names + sampled + [d.name for d in self.derived])
         _check_signature(self.name, "mean", self.mean, set(names), exact=True)
         refs = {f"{i.name}_ref" for i in self.inputs}
         params = {p.name for p in self.params}
@@ -254,6 +262,8 @@ class Law:
         LawError
             An unknown parameter, or a prior whose support leaves the parameter's.
         """
+        if not isinstance(priors, Mapping):
+            raise LawError(f"priors are {priors!r}; expected a mapping from parameter to prior.")
         params = {p.name: p for p in self.params}
         for name, prior in priors.items():
             if not isinstance(prior, Prior):
@@ -261,8 +271,32 @@ class Law:
                     f"the prior of '{name}' is {prior!r}; expected a prior such as LogNormal(1, 1)."
                 )
             p = self.param(name)
+            if p.name != p.site and p.name in priors and p.site in priors:
+                raise LawError(
+                    f"priors of both '{p.name}' and its coordinate '{p.site}'; give one."
+                )
             params[p.name] = params[p.name].with_prior(prior, name)
-        return replace(self, params=tuple(params.values()))
+        self._check_lost(params)
+        positive = {p.site for p in params.values() if p.prior.support == POSITIVE}
+        return replace(
+            self,
+            params=tuple(params.values()),
+            terms=self.terms if positive.issuperset(self.terms) else (),
+            slopes=tuple(pair for pair in self.slopes if positive.issuperset(pair)),
+        )
+
+    def _check_lost(self, params: Mapping[str, Param]) -> None:
+        """A prior on a parameter takes its coordinate away, which another may lean on."""
+        lost = {p.site: p.name for p in self.params} | {p.site: "" for p in params.values()}
+        for p in params.values():
+            asked = inspect.signature(p.coordinate.to_param).parameters if p.coordinate else ()
+            for site in asked:
+                if name := lost.get(site):
+                    raise LawError(
+                        f"law '{self.name}': a prior on {name} itself takes away {site}, from "
+                        f"which {p.name} is computed; set the prior of {site}, or of {name} and "
+                        f"{p.name} both."
+                    )
 
     def latex(self) -> str:
         """The equation that `mean` computes, in LaTeX.
@@ -274,10 +308,13 @@ class Law:
         return self.equation or traced_latex(self)
 
     def text(self) -> str:
-        """The equation in plain text, for terminals."""
+        """The equation in plain text, for terminals; the law's name where it can't be traced."""
         from bayescale.equation import plain_text
 
-        return plain_text(self.latex())
+        try:
+            return plain_text(self.latex())
+        except LawError:
+            return f"{self.response} = {self.name}({', '.join(i.name for i in self.inputs)})"
 
 
 def call_with(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
@@ -308,9 +345,19 @@ def _check_unique(law: str, names: list[str]) -> None:
 def _check_signature(
     law: str, what: str, function: Callable[..., Any], known: set[str], exact: bool = False
 ) -> None:
-    parameters = inspect.signature(function).parameters
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()):
-        raise LawError(f"law '{law}': {what} must name its arguments, without * or **.")
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        raise LawError(
+            f"law '{law}': {what} is {function!r}; expected a function with named arguments."
+        ) from None
+    unnamed = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.VAR_KEYWORD,
+    )
+    if any(p.kind in unnamed for p in parameters.values()):
+        raise LawError(f"law '{law}': {what} must name its arguments, without *, ** or /.")
     asked = set(parameters)
     unknown = sorted(asked - known)
     missing = sorted(known - asked) if exact else []

@@ -70,9 +70,31 @@ class Noise:
             raise LawError(f"noise on '{self.on}' is unknown; expected log or response.")
         if self.sigma is None and self.known_sd is None:
             raise LawError("noise without sigma needs known_sd, the column of measurement errors.")
-        for name in ("sigma", "nu", "run_sd"):
-            prior = getattr(self, name)
-            if prior is not None and prior.support.lower < 0:
+        if self.sigma is None and self.varies_with is not None:
+            raise LawError(
+                f"noise without sigma has nothing that varies with {self.varies_with}: known_sd "
+                "says it all."
+            )
+        self._check_columns()
+        self._check_priors()
+
+    def _check_columns(self) -> None:
+        for name in ("varies_with", "known_sd", "runs"):
+            column = getattr(self, name)
+            if column is not None and (not isinstance(column, str) or not column):
+                raise LawError(f"noise {name} is {column!r}; expected the name of a column.")
+
+    def _check_priors(self) -> None:
+        given = {"sigma": self.sigma, "nu": self.nu, "run_sd": self.run_sd}
+        for name, prior in (given | {"noise_slope": self.slope}).items():
+            if name == "sigma" and prior is None:
+                continue
+            if not isinstance(prior, Prior):
+                raise LawError(
+                    f"noise parameter '{name}' is {prior!r}; expected a prior such as "
+                    "LogNormal(0.01, 1)."
+                )
+            if name in given and prior.support.lower < 0:
                 raise LawError(f"noise parameter '{name}' is positive; its prior {prior} is not.")
 
     def params(self) -> tuple[Param, ...]:
@@ -197,7 +219,10 @@ class Noise:
 
 def noise_from_dict(record: Mapping[str, Any]) -> Noise:
     """Build a noise from `Noise.to_dict`'s record."""
-    return Noise(**{k: prior_from_dict(v) if isinstance(v, dict) else v for k, v in record.items()})
+    kept: dict[str, Any] = {
+        k: prior_from_dict(v) if isinstance(v, dict) else v for k, v in record.items()
+    }
+    return Noise(**kept)
 
 
 def student_t(**options: Any) -> Noise:

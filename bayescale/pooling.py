@@ -33,6 +33,13 @@ class Pool:
     def __post_init__(self) -> None:
         if self.kind not in ("partial", "independent"):
             raise LawError(f"pooling '{self.kind}' is unknown; expected partial or independent.")
+        if not isinstance(self.column, str) or not self.column:
+            raise LawError(f"pooling over {self.column!r}: expected the name of a column.")
+        if not isinstance(self.scale, Prior):
+            raise LawError(
+                f"the scale of pooling over '{self.column}' is {self.scale!r}; expected a prior "
+                "such as HalfNormal(0.3)."
+            )
         if self.scale.support.lower < 0:
             raise LawError(f"the scale of pooling over '{self.column}' needs a positive prior.")
 
@@ -43,7 +50,7 @@ class Pool:
 
 def partial(column: str, scale: Prior | None = None) -> Pool:
     """Partial pooling over a column, with 30% spread between groups a priori."""
-    return Pool("partial", column, scale or HalfNormal(0.3))
+    return Pool("partial", column, HalfNormal(0.3) if scale is None else scale)
 
 
 def independent(column: str) -> Pool:
@@ -62,6 +69,10 @@ class Pooling:
         """Read what a user passes to ``fit``: a mapping from parameter to `Pool`."""
         if isinstance(pooling, Pooling):
             return pooling
+        if pooling is not None and not isinstance(pooling, Mapping):
+            raise LawError(
+                f"pooling is {pooling!r}; expected a mapping such as {{'E': partial('corpus')}}."
+            )
         for name, pool in (pooling or {}).items():
             if not isinstance(pool, Pool):
                 raise LawError(

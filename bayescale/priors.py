@@ -82,7 +82,8 @@ class Prior:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, int | float) or not math.isfinite(value):
+            number = isinstance(value, int | float | np.integer | np.floating)
+            if not number or isinstance(value, bool) or not math.isfinite(value):
                 raise LawError(
                     f"prior {type(self).__name__}: {field.name} is {value!r}, "
                     "a finite number was expected."
@@ -92,6 +93,7 @@ class Prior:
                     f"prior {type(self).__name__}: {field.name} is {value:g}, "
                     "a positive number was expected."
                 )
+            object.__setattr__(self, field.name, float(value))
 
     _positive: ClassVar[tuple[str, ...]] = ()
 
@@ -341,5 +343,6 @@ def parse_prior(text: str) -> Prior:
         raise LawError(f"prior '{text}': numbers were expected in the brackets.") from None
     names = [f.name for f in fields(FAMILIES[family])] if family in FAMILIES else []
     if names and len(numbers) != len(names):
-        raise LawError(f"prior {family} takes {len(names)} numbers ({', '.join(names)}).")
+        count = "1 number" if len(names) == 1 else f"{len(names)} numbers"
+        raise LawError(f"prior {family} takes {count} ({', '.join(names)}).")
     return prior_from_dict({"family": family} | dict(zip(names, numbers, strict=False)))

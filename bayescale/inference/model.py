@@ -45,7 +45,7 @@ class Model:
     Raises
     ------
     LawError
-        A pooled parameter is unknown, or law and noise both declare a name.
+        A pooled parameter is unknown, or the law declares a name that noise or pooling need.
     """
 
     law: Law
@@ -76,8 +76,9 @@ class Model:
     def _check_names(self) -> None:
         names = [p.name for p in self.params] + [p.site for p in self.params if p.coordinate]
         names += [d.name for d in self.law.derived] + [i.name for i in self.law.inputs]
-        own = {p.site for p in self.params}
-        names += [s.name for s in self.sites if s.name not in own]  # of partial pooling
+        for p in self.params:
+            if (pool := self.pool(p)) and pool.kind == "partial":
+                names += [f"{p.site}_{part}" for part in ("pop", "sd", "z")]
         double = sorted({n for n in names if names.count(n) > 1})
         if double:
             raise LawError(

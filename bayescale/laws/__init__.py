@@ -32,6 +32,8 @@ def get_law(law: Law | str) -> Law:
     """
     if isinstance(law, Law):
         return law
+    if not isinstance(law, str):
+        raise LawError(f"the law is {law!r}; expected a Law or a name: {', '.join(LAWS)}.")
     if law not in LAWS:
         raise LawError(f"unknown law '{law}'; known: {', '.join(LAWS)}." + nearest(law, list(LAWS)))
     return LAWS[law]

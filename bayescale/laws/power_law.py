@@ -45,6 +45,8 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
     if isinstance(variable, str) and variable not in _INPUTS:
         raise LawError(f"power_law knows N, D and C; for '{variable}' pass an Input of your own.")
     x = _INPUTS[variable] if isinstance(variable, str) else variable
+    if x.name in ("E", "A", "alpha", "term"):
+        raise LawError(f"the input '{x.name}' has the name of a parameter; rename the column.")
     return Law(
         name=name or f"power-law-{x.name}",
         title=f"Loss from {x.meaning or x.name} alone",
