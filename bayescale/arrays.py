@@ -13,6 +13,9 @@ import numpy as np
 def namespace(*arrays: Any) -> ModuleType:
     """Return the array-API namespace of the first argument that has one, else NumPy.
 
+    SymPy expressions have SymPy, whose ``exp``, ``log``, ``sqrt``, ``tanh`` bear the same names,
+    so that a law's equation can be had by calling its mean with symbols.
+
     Parameters
     ----------
     *arrays
@@ -29,6 +32,10 @@ def namespace(*arrays: Any) -> ModuleType:
         find = getattr(array, "__array_namespace__", None)
         if find is not None:
             return find()
+        if type(array).__module__.startswith("sympy."):
+            import sympy
+
+            return sympy
     return np
 
 
@@ -40,7 +47,8 @@ def power(x: Any, exponent: Any) -> Any:
     numbers, SymPy symbols) goes through ``**``.
     """
     xp = namespace(x, exponent)
-    if xp is np and not any(isinstance(v, np.ndarray | np.generic) for v in (x, exponent)):
+    plain = xp is np and not any(isinstance(v, np.ndarray | np.generic) for v in (x, exponent))
+    if plain or xp.__name__ == "sympy":
         return x**exponent
     return xp.exp(exponent * xp.log(x))
 

@@ -28,6 +28,7 @@ def plain_text(latex: str) -> str:
     str
     """
     text = re.sub(r"\\(left|right|big|Big|bigl|bigr|,|;|!|quad)(?![A-Za-z])", "", latex)
+    text = re.sub(r"\{(\s*)-\s+", r"{\1-", text)  # a sign, not a difference
     for name, letter in _GREEK.items():
         text = re.sub(rf"\\{name}(?![A-Za-z])", letter, text)
     text = re.sub(r"\\(?:mathrm|text)\{([^{}]*)\}", r"\1", text)
@@ -41,7 +42,10 @@ def plain_text(latex: str) -> str:
             lambda m: f"{_bracket(m[1])}/{_bracket(m[2])}",
             text,
         )
-    return re.sub(r"\s+", " ", text).strip()
+        text = re.sub(r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)", text)
+        text = re.sub(r"\{\(([^{}]*)\)\}", r"(\1)", text)  # SymPy's \log{\left(x \right)}
+    text = re.sub(r"\\([a-z]+)(?=\()", r"\1", text)  # \tanh and other functions
+    return re.sub(r"\s+", " ", text).replace(" )", ")").replace("( ", "(").strip()
 
 
 def _bracket(part: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from bayescale.errors import LawError
 from bayescale.tables import Table, with_spread
 from bayescale.tree import describe
 
@@ -57,12 +58,19 @@ def _row(fit: "Fit", name: str, row: "pd.Series") -> list[str]:
     ]
 
 
+def _equation(fit: "Fit") -> str:
+    try:
+        return fit.law.latex()
+    except LawError:  # a user's law that SymPy can't trace, or no SymPy
+        return fit.law.text()
+
+
 def fit_record(fit: "Fit") -> dict[str, Any]:
     """The fit as JSON: law, data, gate, every scalar with intervals and diagnostics."""
     gate = fit.gate.to_dict()
     return {
         "law": fit.law.name,
-        "equation": fit.law.latex(),
+        "equation": _equation(fit),
         "noise": fit.model.noise.describe(),
         "pooling": fit.model.pooling.to_dict(),
         "priors": {p.site: str(p.prior) for p in fit.model.params},
