@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# the first call of a JAX function compiles it; examples are the same in every run
+settings.register_profile("bayescale", deadline=None, derandomize=True)
+settings.load_profile("bayescale")
 
 
 def find_data_dir() -> Path | None:
