@@ -1,6 +1,5 @@
 """Files written whole or not at all."""
 
-import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -29,13 +28,8 @@ def replace_atomic(path: Path, write: Callable[[Path], None]) -> None:
         The folder is missing or can't be written, or the disk is full.
     """
     path = Path(path)
-    check_writable(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as problem:
-        raise FitError(_cannot_write(path, problem)) from None
-    os.close(handle)
-    temporary = Path(name)
+    _check_kind(path)
+    temporary = _temporary_beside(path)
     try:
         write(temporary)
         with temporary.open("rb+") as done:
@@ -56,15 +50,27 @@ def check_writable(path: str | Path) -> None:
     FitError
         It is a folder or a device, or its folder is missing or can't be written.
     """
-    path = Path(path)
+    _check_kind(Path(path))
+    _temporary_beside(Path(path)).unlink()  # permissions don't tell all; trying does
+
+
+def _check_kind(path: Path) -> None:
     if path.is_dir():
         raise FitError(f"cannot write {path}: it is a folder; give a file name.")
     if not path.parent.is_dir():
         raise FitError(f"cannot write {path}: the folder {path.parent} does not exist; make it.")
     if path.exists() and not path.is_file():
         raise FitError(f"cannot write {path}: it is a device or pipe; give a file name.")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise FitError(_cannot_write(path, PermissionError(errno.EACCES, "read-only folder")))
+
+
+def _temporary_beside(path: Path) -> Path:
+    """A new empty file in the folder of ``path``."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as problem:
+        raise FitError(_cannot_write(path, problem)) from None
+    os.close(handle)
+    return Path(name)
 
 
 def _umask() -> int:

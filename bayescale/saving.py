@@ -77,7 +77,8 @@ def save(fit: Fit, path: Path) -> None:
             f"/{group}": {name: {"dtype": "float32"} for name in fit.tree[group].data_vars}
             for group in ("log_likelihood", "posterior_predictive", "prior_predictive")
         }
-        fit.tree.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+        # in memory first: on a disk that runs full, the HDF5 library brings the process down
+        temporary.write_bytes(fit.tree.to_netcdf(engine="h5netcdf", encoding=encoding))
 
     replace_atomic(path, write)
 

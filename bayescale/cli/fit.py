@@ -52,6 +52,7 @@ def command(
       bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
     """
     from bayescale.cli.modelling import build_model, reading_arguments
+    from bayescale.cli.output import show, show_json
 
     _check_output(output)
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
@@ -60,12 +61,14 @@ def command(
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}
     sampler |= {"seed": seed, "target_accept": target_accept}
     fitted = fit_aloud(model, runs, reading, sampler, quiet=quiet or json, bar=not quiet)
+    if not json:  # before saving, so that a full disk doesn't take the numbers too
+        show(*([fitted.gate.headline()] if quiet else ["", result_table(fitted)]))
     if output:
         fitted.save(output)
     if json:
-        _show_json(fitted, output)
-    else:
-        _show(fitted, output, quiet)
+        show_json({**fitted.to_dict(), "output": output})
+    elif not quiet:
+        show(*_closing(fitted, output))
 
 
 def fit_aloud(
@@ -106,21 +109,8 @@ def _check_output(output: str | None) -> None:
         check_writable(output)
 
 
-def _show(fitted: "Fit", output: str | None, quiet: bool) -> None:
-    from bayescale.cli.output import show
-
-    if quiet:
-        show(fitted.gate.headline())
-        return
-    show("", result_table(fitted))
+def _closing(fitted: "Fit", output: str | None) -> list[str]:
     took = f"{fitted.record['seconds']:.1f} s"
-    if output:
-        show(f"{took}; wrote {output}", f"ask it: bayescale predict {output} --help")
-    else:
-        show(f"{took}; not saved: -o FIT.nc keeps it for later answers")
-
-
-def _show_json(fitted: "Fit", output: str | None) -> None:
-    from bayescale.cli.output import show_json
-
-    show_json({**fitted.to_dict(), "output": output})
+    if output is None:
+        return [f"{took}; not saved: -o FIT.nc keeps it for later answers"]
+    return [f"{took}; wrote {output}", f"ask it: bayescale predict {output} --help"]
