@@ -50,7 +50,7 @@ def diagnose(
     with np.errstate(all="ignore"):  # a constant quantity has no R-hat; NaN says so
         rhat = array_stats.rhat(draws, **axes)
         bulk = array_stats.ess(draws, method="bulk", **axes)
-        tail = array_stats.ess(draws, method="tail", prob=0.9, **axes)
+        tail = array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes)
         sd = draws.std(axis=(1, 2), ddof=1)
     energy = stats["energy"]
     jumps = np.square(np.diff(energy, axis=1)).sum(axis=1)

@@ -22,8 +22,8 @@ class Problem:
     Parameters
     ----------
     check : str
-        Short name: ``rhat``, ``ess_bulk``, ``ess_tail``, ``divergences``, ``ebfmi``, ``prior``,
-        ``design``.
+        Short name: ``finite``, ``rhat``, ``ess_bulk``, ``ess_tail``, ``divergences``, ``ebfmi``,
+        ``prior``, ``design``.
     message : str
         What was seen.
     remedy : str
@@ -63,7 +63,7 @@ class Gate:
         )
         if self.converged:
             return f"converged ({numbers})"
-        sampler = {"rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi"}
+        sampler = {"finite", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi"}
         kinds = {p.check for p in self.problems}
         verdict = "NOT CONVERGED" if kinds & sampler else "NOT IDENTIFIED"
         return f"{verdict}: {', '.join(sorted(kinds))} ({numbers})"
@@ -100,16 +100,29 @@ def judge(
     problems = [*_sampler_problems(d), *_prior_problems(prior_moments), *design]
     return Gate(
         problems=tuple(problems),
-        max_rhat=float(np.nanmax(d.rhat)),
-        min_ess_bulk=float(np.nanmin(d.ess_bulk)),
-        min_ess_tail=float(np.nanmin(d.ess_tail)),
+        max_rhat=_extreme(np.nanmax, d.rhat),
+        min_ess_bulk=_extreme(np.nanmin, d.ess_bulk),
+        min_ess_tail=_extreme(np.nanmin, d.ess_tail),
         divergences=d.divergences,
-        min_ebfmi=float(np.nanmin(d.ebfmi)),
+        min_ebfmi=_extreme(np.nanmin, d.ebfmi),
     )
+
+
+def _extreme(pick: Callable[[np.ndarray], Any], values: np.ndarray) -> float:
+    """The worst of some numbers, leaving out those that a constant doesn't have."""
+    return float(pick(values)) if np.any(~np.isnan(values)) else float("nan")
 
 
 def _sampler_problems(d: Diagnostics) -> Iterable[Problem]:
     longer = "more draws (draws=4000 / --draws 4000); if that doesn't help, a simpler law"
+    if not np.any(d.sd != 0):
+        yield Problem("rhat", "The chains never moved: every draw is the same.", longer)
+    if wild := [n for n, sd in zip(d.names, d.sd, strict=True) if not np.isfinite(sd)]:
+        yield Problem(
+            "finite",
+            f"Draws of {', '.join(wild[:3])} overflow: they are no finite numbers.",
+            "tighter priors on exponents and scales, or a simpler law",
+        )
     if offenders := _worst(d, d.rhat, lambda x: ~(x < MAX_RHAT), largest=True):
         yield Problem("rhat", f"R-hat is not below {MAX_RHAT}: {offenders}.", longer)
     if offenders := _worst(d, d.ess_bulk, lambda x: x < MIN_ESS, largest=False):
@@ -122,11 +135,10 @@ def _sampler_problems(d: Diagnostics) -> Iterable[Problem]:
             f"{d.divergences} divergent transitions: the draws may miss part of the posterior.",
             "tighter priors (priors=…, --prior), or a simpler law",
         )
-    if np.nanmin(d.ebfmi) < MIN_EBFMI:
+    if (ebfmi := _extreme(np.nanmin, d.ebfmi)) < MIN_EBFMI:
         yield Problem(
             "ebfmi",
-            f"E-BFMI is {np.nanmin(d.ebfmi):.2f}, below {MIN_EBFMI}: heavy tails are explored "
-            "slowly.",
+            f"E-BFMI is {ebfmi:.2f}, below {MIN_EBFMI}: heavy tails are explored slowly.",
             "more warmup (warmup=1000 / --warmup 1000), or a tighter prior on scales",
         )
 
