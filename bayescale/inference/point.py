@@ -89,9 +89,9 @@ def fit_point(
     _check_settings(delta, starts, bootstrap, seed, reading)
     model = Model(_plain(get_law(law)))
     table = load_runs(runs, **reading)
+    _check_response(model.law, table)
     layout = make_layout(model, table)
     batch = make_batch(model, table, layout)
-    _check_response(model.law, table, batch["response"])
     given = _weights(weights, table)
     curve = Curve.of(model, layout)
     _check_rows(model.law, table, given)
@@ -155,7 +155,9 @@ def _check_settings(
         raise FitError(f"bootstrap is {bootstrap}; an interval needs {FEWEST} replicates or more.")
 
 
-def _check_response(law: Law, runs: "Runs", response: np.ndarray) -> None:
+def _check_response(law: Law, runs: "Runs") -> None:
+    runs.require([*(i.name for i in law.inputs), law.response], by=f"law '{law.name}'")
+    response = runs.column(law.response)
     bad = np.flatnonzero(~(np.isfinite(response) & (response > 0)))
     if len(bad):
         raise DataError(
