@@ -1,0 +1,1 @@
+"""Benchmarks of bayescale against what else fits the same model; not part of the wheel."""
