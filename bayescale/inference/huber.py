@@ -77,8 +77,8 @@ class Curve:
     def starts(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Prior medians, then prior draws: shape (count, size)."""
         middle = {s.name: np.asarray([s.prior.middle()]) for s in self.packing.sites}
-        draws = self.packing.sample_prior(rng, count - 1)
-        return np.concatenate([self.packing.join(middle), self.packing.join(draws)])
+        drawn = self.packing.sample_prior(rng, count)
+        return np.concatenate([self.packing.join(middle), self.packing.join(drawn)])[:count]
 
 
 class Objective:

@@ -290,6 +290,12 @@ def test_records_and_print_outs(noisy):
     json.dumps(squares.to_dict(), allow_nan=False)
 
 
+def test_one_start_is_the_prior_medians():
+    one, many = (bs.fit_point("chinchilla", simulated(0.005), starts=k) for k in (1, 6))
+    assert one.starts.tried == one.starts.reached == 1
+    assert one.objective == pytest.approx(many.objective, rel=1e-6)
+
+
 def test_nothing_global_changes():
     import jax
 
