@@ -5,11 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import laws_exponent
+from bayescale.answers.allocation import laws_exponent, optimum
 from bayescale.answers.points import read_values
 from bayescale.errors import FitError, nearest
 from bayescale.plot import canvas, scales, style
-from bayescale.plot.bands import Group, bands, frontier, groups, law_of, span, thinned
+from bayescale.plot.bands import (
+    Group,
+    bands,
+    budgets_of,
+    data_range,
+    frontier,
+    groups,
+    law_of,
+    stated,
+    thinned,
+)
 from bayescale.tables import intervals, with_spread
 
 if TYPE_CHECKING:
@@ -18,7 +28,10 @@ if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.fitted import Fit
 
-SHOWN = {"N_opt": ("a", "-", "o"), "D_opt": ("b", (0, (5, 1.5)), "s")}
+SHOWN = {  # symbol, line, marker of known optima
+    "N_opt": (r"$N_\mathrm{opt}$", "-", "o"),
+    "D_opt": (r"$D_\mathrm{opt}$", (0, (5, 1.5)), "s"),
+}
 
 
 def allocation(
@@ -28,6 +41,7 @@ def allocation(
     extend: float = 1.5,
     known: Mapping[str, Any] | None = None,
     cost: "CostModel | None" = None,
+    truth: Mapping[str, float] | None = None,
     title: str | None = None,
     seed: int = 0,
     **group: Any,
@@ -50,6 +64,8 @@ def allocation(
         ``"D_opt"`` beside or in place of ``"N_opt"``.
     cost : CostModel, optional
         Price of N and D; default: that of the data.
+    truth : mapping, optional
+        Parameters that the runs were simulated from, every one of the law's: drawn as a line.
     title : str, optional
         Default: what is shown, the law and the number of runs.
     seed : int
@@ -71,26 +87,34 @@ def allocation(
         A known optimum isn't a positive number.
     """
     parts, few = groups(fit, group), thinned(fit)
-    xs = span(fit, "C", extend)
+    xs = budgets_of(fit, parts, extend)
     lines = [frontier(few, part, xs, cost, seed) for part in parts]
     optima = _known(known) if known is not None else {}
     ax = canvas.new_axes(ax)
-    handles = []
+    one, handles = len(parts) == 1, []
     for k, (part, found) in enumerate(zip(parts, lines, strict=True)):
-        for j, (name, (exponent, line, _)) in enumerate(SHOWN.items()):
-            colour = style.COLOURS[k if len(parts) > 1 else j]
-            style.draw_bands(ax, bands(xs, found[name]), colour, line)
-            slope = _slope(fit, part, found, exponent, xs, seed)
-            text = rf"$\mathrm{{{name[0]}_{{opt}}}} \propto C^{exponent}$, ${exponent}$ = {slope}"
-            label = f"{part.label}: {text}" if part.label else text
-            handles.append(style.line_handle(label, colour, line))
+        slopes = [_slope(fit, part, found, x, xs, seed) for x in ("a", "b")]
+        for j, (name, (symbol, line, _)) in enumerate(SHOWN.items()):
+            colour = style.COLOURS[j if one else k]
+            style.draw_bands(ax, bands(xs, found[name]), colour, line, None if one else k)
+            if one:
+                text = rf"{symbol} $\propto C^{'ab'[j]}$, ${'ab'[j]}$ = {slopes[j]}"
+                handles.append(style.line_handle(text, colour, line))
+        if not one:
+            handles.append(style.group_handle(f"{part.label}: $a$ = {slopes[0]}", k))
+    if not one:
+        for symbol, line, _ in SHOWN.values():
+            handles.append(style.line_handle(symbol, style.GREY, line))
     handles += style.level_handles()
     handles += _points(ax, optima)
+    if truth is not None:
+        true = optimum(stated(fit, truth), cost or fit.runs.cost, xs)
+        handles.append([style.draw_truth(ax, xs, true[name][0]) for name in SHOWN][0])
     ax.set_xlim(xs[0], xs[-1])
     scales.log_axis(ax, "x", "C")
     scales.log_axis(ax, "y", "N")
-    scales.make_room(ax, 0.12 * len(parts))
-    scales.mark_data(ax, float(fit.runs.column("C").max()))
+    scales.make_room(ax, 0.6 * scales.legend_share(ax, len(handles)))
+    scales.mark_data(ax, data_range(fit, parts, "C")[1])
     title = style.heading("Compute-optimal allocation", fit, title)
     style.finish(ax, fit, title, "compute C (FLOP)", "parameters N, tokens D")
     style.legend(ax, handles, loc="upper left")
@@ -136,10 +160,10 @@ def _known(known: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def _points(ax: "Axes", optima: Mapping[str, np.ndarray]) -> list[Any]:
     handles = []
-    for name, (_, _, marker) in SHOWN.items():
+    for name, (symbol, _, marker) in SHOWN.items():
         if name in optima:
             style.points(ax, optima["C"], optima[name], "white", marker=marker, zorder=7)
             look = {"marker": marker, "markerfacecolor": "white"}
-            label = rf"known $\mathrm{{{name[0]}_{{opt}}}}$"
+            label = f"known {symbol}"
             handles.append(style.line_handle(label, style.INK, "", **look))
     return handles

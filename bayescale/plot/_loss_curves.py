@@ -1,12 +1,27 @@
 """Loss against compute: the runs, and the compute-optimal frontier with its bands."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.allocation import optimum
 from bayescale.answers.prediction import predict
+from bayescale.answers.surface import Surface
 from bayescale.plot import canvas, scales, style
-from bayescale.plot.bands import Group, bands, frontier, groups, law_of, shown_rows, span, thinned
+from bayescale.plot.bands import (
+    Group,
+    bands,
+    budgets_of,
+    data_range,
+    frontier,
+    groups,
+    law_of,
+    shown_rows,
+    span,
+    stated,
+    thinned,
+)
 from bayescale.tables import intervals, with_spread
 
 if TYPE_CHECKING:
@@ -24,6 +39,7 @@ def loss_curves(
     ax: "Axes | None" = None,
     extend: float = 1.5,
     cost: "CostModel | None" = None,
+    truth: Mapping[str, float] | None = None,
     title: str | None = None,
     seed: int = 0,
     **group: Any,
@@ -44,6 +60,8 @@ def loss_curves(
         Decades beyond the largest run.
     cost : CostModel, optional
         Price of N and D; default: that of the data.
+    truth : mapping, optional
+        Parameters that the runs were simulated from, every one of the law's: drawn as a line.
     title : str, optional
         Default: what is shown, the law and the number of runs.
     seed : int
@@ -64,36 +82,57 @@ def loss_curves(
     parts, few = groups(fit, group), thinned(fit)
     inputs = [i.name for i in fit.law.inputs]
     name = inputs[0] if len(inputs) == 1 else "C"
-    xs = span(fit, name, extend)
+    xs = span(fit, parts, name, extend) if len(inputs) == 1 else budgets_of(fit, parts, extend)
     if len(inputs) == 1:
-        lines = [_means(few, part, name, xs, seed) for part in parts]
+        lines = [_means(law_of(few, part, seed), xs) for part in parts]
     else:
         lines = [frontier(few, part, xs, cost, seed)["loss"] for part in parts]
     ax = canvas.new_axes(ax)
+    one = len(parts) == 1
     handles = []
     for k, (part, line) in enumerate(zip(parts, lines, strict=True)):
-        colour = style.COLOURS[k]
-        style.draw_bands(ax, bands(xs, line), colour)
-        handles.append(_curve_handle(part, colour, len(inputs) == 1))
-        if len(parts) == 1 and len(inputs) == 1:
-            handles.append(_predictive(ax, few, part, xs, seed))
-        handles += _floor(ax, fit, part, xs, colour)
-        _runs(ax, fit, part, name, k if len(parts) > 1 else None)
-    handles[1:1] = style.level_handles(colour=style.BLUE if len(parts) == 1 else style.GREY)
-    _dress(ax, fit, name, xs, title)
+        style.draw_bands(ax, bands(xs, line), style.COLOURS[k], nth=None if one else k)
+        _runs(ax, fit, part, name, None if one else k)
+        handles.append(
+            _curve_handle(part, len(inputs)) if one else style.group_handle(part.label, k)
+        )
+    handles += style.level_handles(colour=style.BLUE if one else style.GREY)
+    if one and len(inputs) == 1:
+        handles.append(_predictive(ax, few, parts[0], xs, seed))
+    handles += _floors(ax, fit, parts, xs)
+    handles += _truth(ax, fit, truth, xs, cost) if truth is not None else []
+    _dress(ax, fit, parts, name, title)
+    shown = np.concatenate([shown_rows(fit, part.rows) for part in parts])
+    observed = fit.runs.column(fit.law.response)[shown]
+    scales.clear_corner(
+        ax, fit.runs.column(name)[shown], observed, [h.get_label() for h in handles]
+    )
     style.legend(ax, handles, loc="upper right")
     return ax
 
 
-def _means(fit: "Fit", part: Group, name: str, xs: np.ndarray, seed: int) -> np.ndarray:
+def _means(law: Surface, xs: np.ndarray) -> np.ndarray:
     """Draws of the law of one variable along it, shape (draw, point)."""
-    law = law_of(fit, part, seed)
+    name = law.fit.law.inputs[0].name
     return law.mean(np.arange(law.size)[:, None], **{name: xs})
 
 
-def _curve_handle(part: Group, colour: str, one_variable: bool) -> Any:
-    label = part.label or ("law" if one_variable else r"compute-optimal loss $L^*(C)$")
-    return style.line_handle(label, colour)
+def _truth(
+    ax: "Axes",
+    fit: "Fit",
+    truth: Mapping[str, float],
+    xs: np.ndarray,
+    cost: "CostModel | None",
+) -> list[Any]:
+    law = stated(fit, truth)
+    if len(fit.law.inputs) == 1:
+        return [style.draw_truth(ax, xs, _means(law, xs)[0])]
+    return [style.draw_truth(ax, xs, optimum(law, cost or fit.runs.cost, xs)["loss"][0])]
+
+
+def _curve_handle(part: Group, inputs: int) -> Any:
+    what = "law" if inputs == 1 else r"compute-optimal loss $L^*(C)$"
+    return style.line_handle(f"{what}, {part.label}" if part.label else what, style.BLUE)
 
 
 def _predictive(ax: "Axes", fit: "Fit", part: Group, xs: np.ndarray, seed: int) -> Any:
@@ -109,24 +148,26 @@ def _predictive(ax: "Axes", fit: "Fit", part: Group, xs: np.ndarray, seed: int) 
     return style.line_handle("90% predictive (a new run)", style.BLUE, "--")
 
 
-def _floor(ax: "Axes", fit: "Fit", part: Group, xs: np.ndarray, colour: str) -> list[Any]:
+def _floors(ax: "Axes", fit: "Fit", parts: list[Group], xs: np.ndarray) -> list[Any]:
     """The irreducible loss as a line, with a 90% band where it is alone; its legend entry."""
     if "E" not in {p.name for p in fit.law.params}:
         return []
-    draws = law_of(fit, part).params["E"]
+    look: dict[str, Any] = {"linestyle": "-.", "linewidth": 1.0 * canvas.scale(ax), "zorder": 2}
+    ends = xs[[0, -1]]
+    if len(parts) > 1:
+        for part, colour in zip(parts, style.COLOURS, strict=False):
+            middle = float(np.median(law_of(fit, part).params["E"]))
+            ax.plot(ends, [middle] * 2, color=colour, **look)
+        return [style.line_handle("irreducible loss E (median)", style.GREY, "-.")]
+    draws = law_of(fit, parts[0]).params["E"]
     found, sd = intervals(draws), float(draws.std())
-    alone = not part.label
-    colour = style.INK if alone else colour
-    width = 1.0 * canvas.scale(ax)
-    ax.plot(xs[[0, -1]], [found["median"]] * 2, color=colour, linestyle="-.", linewidth=width)
-    if not alone:
-        return []
+    ax.plot(ends, [found["median"]] * 2, color=style.INK, **look)
     ax.fill_between(
-        xs[[0, -1]], found["q05"], found["q95"], color=style.GREY, alpha=0.25, linewidth=0, zorder=1
+        ends, found["q05"], found["q95"], color=style.GREY, alpha=0.25, linewidth=0, zorder=1
     )
     low, high = (with_spread(found[q], sd) for q in ("q05", "q95"))
     label = f"irreducible loss E = {with_spread(found['median'], sd)} ({low} to {high})"
-    return [style.line_handle(label, colour, "-.")]
+    return [style.line_handle(label, style.INK, "-.")]
 
 
 def _runs(ax: "Axes", fit: "Fit", part: Group, name: str, position: int | None) -> None:
@@ -146,12 +187,13 @@ def _runs(ax: "Axes", fit: "Fit", part: Group, name: str, position: int | None) 
     scales.colour_bar(ax, mapped, "parameters N of the run")
 
 
-def _dress(ax: "Axes", fit: "Fit", name: str, xs: np.ndarray, title: str | None) -> None:
-    ax.set_xlim(xs[0] / 1.3, xs[-1])
+def _dress(ax: "Axes", fit: "Fit", parts: list[Group], name: str, title: str | None) -> None:
+    least, most = data_range(fit, parts, name)
+    ax.set_xlim(least / 1.3, ax.dataLim.x1)
     scales.log_axis(ax, "x", name)
     if fit.model.noise.on == "log":
         scales.log_axis(ax, "y")
-    scales.mark_data(ax, float(fit.runs.column(name).max()))
+    scales.mark_data(ax, most)
     what = "compute" if name == "C" else fit.law.inputs[0].meaning or name
     unit = "FLOP" if name == "C" else fit.law.inputs[0].unit
     label = f"{what} {name}" + (f" ({unit})" if unit else "")

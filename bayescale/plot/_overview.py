@@ -1,5 +1,6 @@
 """A fit at a glance: loss, residuals, allocation and tokens per parameter."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayescale.plot import canvas, style
@@ -24,6 +25,7 @@ def overview(
     figure: "Figure | SubFigure | None" = None,
     extend: float = 1.5,
     cost: "CostModel | None" = None,
+    truth: Mapping[str, float] | None = None,
     title: str | None = None,
     seed: int = 0,
     **group: Any,
@@ -42,6 +44,8 @@ def overview(
         Decades beyond the largest run.
     cost : CostModel, optional
         Price of N and D; default: that of the data.
+    truth : mapping, optional
+        Parameters that the runs were simulated from, every one of the law's: drawn as a line.
     title : str, optional
         Default: the law's equation, the number of runs and where they are from.
     seed : int
@@ -62,9 +66,11 @@ def overview(
     figure = canvas.new_figure(figure, SIZE if whole else (SIZE[0], SIZE[1] / 1.8))
     wide = canvas.figure_width(figure) > NARROW
     count = 4 if whole else 2
-    axes = figure.subplots(count // 2 if wide else count, 2 if wide else 1).ravel()
+    axes = figure.subplots(
+        count // 2 if wide else count, 2 if wide else 1, gridspec_kw={"wspace": 0.06}
+    ).ravel()
     common: dict[str, Any] = {"seed": seed, **group}
-    curve = {"extend": extend, "cost": cost, **common}
+    curve = {"extend": extend, "cost": cost, "truth": truth, **common}
     what = "compute" if whole else fit.law.inputs[0].meaning or fit.law.inputs[0].name
     loss_curves(fit, ax=axes[0], title=f"Loss against {what}", **curve)
     against = "C" if "C" in fit.runs.table else "fitted"

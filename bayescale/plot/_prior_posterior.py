@@ -136,7 +136,7 @@ def _panel(ax: "Axes", before: np.ndarray, after: np.ndarray) -> None:
     )
     ax.plot(x, y, color=style.BLUE, zorder=5, **look)
     size = canvas.text_size(ax, 0.8)
-    ax.set_ylim(0, 1.08 / max(0.5, 1 - 1.5 * size / 72 / canvas.axes_height(ax)))
+    ax.set_ylim(0, 1.08 / max(0.5, 1 - 2.0 * size / 72 / canvas.axes_height(ax)))
     if log:
         scales.log_axis(ax, "x")
     share, told = _learnt(before, after, log)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NAMED = 8  # outliers named by their row
 FAR = 2.0  # an outlier: beyond twice the 90% predictive interval
+SUSPECT = ("diverged", "few-tokens", "mixed-units", "cost-far", "duplicates")  # not: repeats
 BINS = 8  # of the predictive band where the noise differs from run to run
 
 
@@ -74,7 +75,7 @@ def residuals(
         x = found.fitted if name == "fitted" else fit.runs.column(name)[found.rows].astype(float)
         _bands(panel, fit, found, x)
         _runs(panel, found, x, flagged)
-        _dress(panel, fit, found, name, x, room=figure is None and k == 0)
+        _dress(panel, fit, found, name, x, 2 if figure is None and k == 0 else 0)
         style.name_points(panel, x[far], found.residual[far], labels)
         head = style.heading("Residuals", fit, title) if k == 0 else ""
         first = figure is None or k % canvas.COLUMNS == 0
@@ -147,23 +148,21 @@ def _outliers(fit: "Fit", found: Residuals) -> tuple[np.ndarray, list[str]]:
 
 
 def _flagged(fit: "Fit", rows: np.ndarray) -> np.ndarray:
-    """Which runs the reader flagged: diverged, duplicates, few tokens and the like."""
-    marked = {row for flag in fit.runs.flags for row in flag.rows}
+    """Which runs the reader flagged as suspect."""
+    marked = {row for flag in fit.runs.flags if flag.kind in SUSPECT for row in flag.rows}
     return np.isin(fit.runs.row_numbers[rows], list(marked))
 
 
-def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, room: bool) -> None:
+def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, rows: int) -> None:
     """Scales and limits: far outliers are drawn in by a scale that is logarithmic far out.
 
-    ``room`` is for a legend above the runs.
+    ``rows`` of a legend have to find room above the runs.
     """
     from matplotlib import ticker
 
     half = max(*map(abs, limits(found.replicates, 0.9)), 1e-9)
     most = float(np.abs(found.residual).max())
-    more = 1.35
     if most > 5 * half:
-        more = 2.5 if room else 1.35
         ax.set_yscale("asinh", linear_width=half)
         steps = [m * 10.0**k for k in range(-9, 10) for m in (1, 3)]
         ticks = [t for t in steps if 0.5 * half < t < 1.5 * most]
@@ -171,7 +170,8 @@ def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, r
         ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
         ax.yaxis.set_minor_locator(ticker.NullLocator())
     low, high = float(found.residual.min()), float(found.residual.max())
-    ax.set_ylim(min(1.35 * low, -1.6 * half), max(more * high, 1.6 * half))
+    scales.pad_limits(ax, min(low, -1.5 * half), max(high, 1.5 * half))
+    scales.make_room(ax, scales.legend_share(ax, rows))
     if (x > 0).all() and x.max() > x.min():
         ax.set_xlim(x.min() / (x.max() / x.min()) ** 0.04, x.max() * (x.max() / x.min()) ** 0.04)
         scales.log_axis(ax, "x", name)

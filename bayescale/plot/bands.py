@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEVELS = (0.9, 0.5)
 DRAWS = 1000  # the 5% quantile of more draws would move by less than a line's width
-POINTS = 48  # along a line; between them frontiers are straight to the eye
+POINTS = 33  # along a line; between them frontiers are straight to the eye
 MAX_GROUPS = 6
 MAX_ROWS = 20_000  # of runs drawn one by one
 
@@ -175,19 +175,58 @@ def law_of(fit: "Fit", group: Group, seed: int = 0) -> Surface:
     return surface(fit, group.where, seed)
 
 
-def span(fit: "Fit", name: str, extend: float, rows: np.ndarray | None = None) -> np.ndarray:
-    """Points from the smallest run to ``extend`` decades beyond the largest, evenly in log.
+def stated(fit: "Fit", truth: Mapping[str, float]) -> Surface:
+    """The law with stated parameters, as a surface of one draw.
 
     Raises
     ------
     FitError
-        ``extend`` is negative or no number.
+        A parameter of the law is missing.
+    """
+    names = [p.name for p in fit.law.params]
+    missing = [n for n in names if n not in truth]
+    if missing:
+        raise FitError(
+            f"truth lacks {', '.join(missing)}; give every parameter of law '{fit.law.name}': "
+            f"{', '.join(names)}."
+        )
+    return Surface(fit, {n: np.array([float(truth[n])]) for n in names}, {})
+
+
+def budgets_of(fit: "Fit", parts: list[Group], extend: float) -> np.ndarray:
+    """Budgets along a frontier: from the smallest run of some groups to beyond the largest.
+
+    Raises
+    ------
+    FitError
+        The law isn't one of N and D.
+    """
+    check_law(fit)
+    return span(fit, parts, "C", extend)
+
+
+def span(fit: "Fit", parts: list[Group], name: str, extend: float) -> np.ndarray:
+    """Points from the smallest run of some groups to ``extend`` decades beyond the largest.
+
+    Raises
+    ------
+    FitError
+        ``extend`` is no number of decades, or the column has values that no log axis can show.
     """
     if isinstance(extend, bool) or not isinstance(extend, int | float) or not 0 <= extend <= 20:
         raise FitError(f"extend is {extend!r}; expected a number of decades from 0 to 20.")
+    low, high = data_range(fit, parts, name)
+    if low <= 0:
+        raise FitError(f"{name} is not positive in all runs, so it has no logarithmic axis.")
+    return np.geomspace(low, high * 10.0**extend, POINTS)
+
+
+def data_range(fit: "Fit", parts: list[Group], name: str) -> tuple[float, float]:
+    """Smallest and largest value of a column among the runs of some groups."""
     fit.runs.require([name], by="this plot")
-    values = fit.runs.column(name) if rows is None else fit.runs.column(name)[rows]
-    return np.geomspace(values.min(), values.max() * 10.0**extend, POINTS)
+    rows = np.any([part.rows for part in parts], axis=0)
+    values = fit.runs.column(name)[rows]
+    return float(values.min()), float(values.max())
 
 
 def shown_rows(fit: "Fit", rows: np.ndarray | None = None) -> np.ndarray:

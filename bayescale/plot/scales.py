@@ -1,5 +1,6 @@
 """Axes for inputs: logarithmic ones, the edge of the data, and colour as a third axis."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from bayescale.tables import quantity
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BEYOND = ("beyond the largest run", "beyond the data", "beyond")  # the longest that has room
+# the first that has room
+BEYOND = ("beyond the largest run", "beyond the data", "beyond\nthe data", "beyond")
 
 
 def log_axis(ax: "Axes", axis: str, name: str = "") -> None:
@@ -33,7 +35,7 @@ def log_axis(ax: "Axes", axis: str, name: str = "") -> None:
         it.set_major_locator(ticker.LogLocator(numticks=room))
         it.set_major_formatter(ticker.LogFormatterMathtext())
         return
-    if decades > 0.7:
+    if decades > 1:
         subs = [s for s in ((1.0, 2.0, 5.0), (1.0, 3.0)) if decades * len(s) <= min(room, 7)]
         it.set_major_locator(ticker.LogLocator(subs=subs[0] if subs else (1.0,), numticks=room))
     else:
@@ -43,9 +45,43 @@ def log_axis(ax: "Axes", axis: str, name: str = "") -> None:
 
 
 def make_room(ax: "Axes", share: float) -> None:
-    """Lengthen a logarithmic y axis upwards by a share of its length, for the legend."""
-    low, high = ax.get_ylim()
-    ax.set_ylim(low, high * (high / low) ** share)
+    """Lengthen the y axis upwards so that a share of its new length is free, for a legend."""
+    if not 0 < share < 0.9:
+        return
+    scaled = ax.yaxis.get_transform()
+    low, high = scaled.transform(np.array(ax.get_ylim()))
+    top = scaled.inverted().transform(np.array([high + (high - low) * share / (1 - share)]))
+    ax.set_ylim(ax.get_ylim()[0], float(top[0]))
+
+
+def pad_limits(ax: "Axes", low: float, high: float, share: float = 0.07) -> None:
+    """Limits of the y axis around two values, with a margin that the axis's scale makes even."""
+    scaled = ax.yaxis.get_transform()
+    ends = scaled.transform(np.array([low, high]))
+    margin = share * (ends[1] - ends[0])
+    bottom, top = scaled.inverted().transform(ends + np.array([-margin, margin]))
+    ax.set_ylim(float(bottom), float(top))
+
+
+def legend_share(ax: "Axes", rows: int) -> float:
+    """Share of the axes' height that a legend of some rows takes."""
+    return rows * 1.45 * text_size(ax, 0.85) / 72 / axes_height(ax)
+
+
+def clear_corner(ax: "Axes", x: np.ndarray, y: np.ndarray, labels: Sequence[str]) -> None:
+    """Lengthen the y axis so that no point lies under a legend in the upper right corner."""
+    size = text_size(ax, 0.85)
+    wide = (0.56 * max(map(len, labels)) + 4) * size / 72 / axes_width(ax)
+    share = min(legend_share(ax, len(labels)) + 0.03, 0.8)
+    along, scaled = ax.xaxis.get_transform(), ax.yaxis.get_transform()
+    left, right = along.transform(np.array(ax.get_xlim()))
+    under = along.transform(np.asarray(x, float)) > right - wide * (right - left)
+    if under.any():
+        low, high = scaled.transform(np.array(ax.get_ylim()))
+        top = scaled.transform(np.array([np.max(y[under])]))[0]
+        needed = low + (top - low) / (1 - share)
+        if needed > high:
+            ax.set_ylim(ax.get_ylim()[0], float(scaled.inverted().transform(np.array([needed]))[0]))
 
 
 def mark_data(ax: "Axes", largest: float, smallest: float | None = None) -> None:
@@ -56,7 +92,7 @@ def mark_data(ax: "Axes", largest: float, smallest: float | None = None) -> None
         ax.axvline(largest, color=GREY, linewidth=0.9 * scale(ax), linestyle=":", zorder=1)
         room = np.log(right / largest) / np.log(right / left) * axes_width(ax) * 72
         size = text_size(ax, 0.8)
-        text = next((t for t in BEYOND if len(t) * 0.56 * size < room), "")
+        text = next((t for t in BEYOND if max(map(len, t.split("\n"))) * 0.62 * size < room), "")
         ax.annotate(
             text,
             (largest, 0),

@@ -25,8 +25,8 @@ BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = (
 )  # fmt: skip
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P")
-LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
 INK, GREY, PALE, WARNING = "#222222", "#767676", "#f1f1ee", "#b00020"
+TRUE = (0, (3, 2))  # dashes of the truth
 ALPHA = {0.9: 0.22, 0.5: 0.42}  # the 50% band lies on the 90% band
 
 
@@ -50,13 +50,37 @@ def panel_legend(
     )
 
 
-def draw_bands(ax: "Axes", found: Bands, colour: str, line: Any = "-") -> None:
-    """Draw the 90 and 50% intervals as bands below the points, the median as a line above them."""
+def draw_bands(
+    ax: "Axes", found: Bands, colour: str, line: Any = "-", nth: int | None = None
+) -> None:
+    """Draw the 90 and 50% intervals as bands below the points, the median as a line above them.
+
+    ``nth`` is the position of one group among several: its line carries markers, so that groups
+    stay apart in grey, and its bands are paler.
+    """
+    alone = nth is None
     for level in LEVELS:
         low, high = found.intervals[level]
-        ax.fill_between(found.x, low, high, color=colour, alpha=ALPHA[level], linewidth=0, zorder=3)
-    width = 1.6 * scale(ax)
-    ax.plot(found.x, found.median, color=colour, linestyle=line, linewidth=width, zorder=6)
+        alpha = ALPHA[level] * (1.0 if alone else 0.6)
+        ax.fill_between(found.x, low, high, color=colour, alpha=alpha, linewidth=0, zorder=3)
+    s = scale(ax)
+    look: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.6 * s, "zorder": 6}
+    if nth is not None:
+        look |= {"marker": MARKERS[nth], "markersize": 4.5 * s, "markeredgecolor": INK}
+        look |= {"markeredgewidth": 0.5 * s, "markevery": (2 + 2 * nth, 12)}
+    ax.plot(found.x, found.median, **look)
+
+
+def group_handle(label: str, nth: int) -> Any:
+    """A legend entry for one group among several."""
+    return line_handle(label, COLOURS[nth], marker=MARKERS[nth], markeredgecolor=INK)
+
+
+def draw_truth(ax: "Axes", x: np.ndarray, y: np.ndarray) -> Any:
+    """What the runs were simulated from, as a line over the fit's; its legend entry."""
+    width = 1.3 * scale(ax)
+    ax.plot(x, y, color=INK, linestyle=TRUE, linewidth=width, zorder=6.5)
+    return line_handle("truth", INK, TRUE)
 
 
 def level_handles(kind: str = "credible", colour: str = GREY) -> list[Any]:
@@ -194,7 +218,7 @@ def equation(law: "Law") -> str:
     """The law's equation as matplotlib's mathtext, or as plain text where that can't set it."""
     from matplotlib.mathtext import MathTextParser
 
-    text = f"${law.latex()}$"
+    text = f"${law.latex()}$".replace(r"\frac", r"\dfrac")
     try:
         MathTextParser("path").parse(text)
     except ValueError:
