@@ -147,19 +147,30 @@ def _log_prior(fit: "Fit", coords: Mapping[str, Any]) -> "xr.Dataset":
 
 
 def _columns(fit: "Fit", rows: Mapping[str, Any]) -> "xr.Dataset":
-    """Every other column of the run table, numbers as float64 and the rest as text."""
+    """Every other column of the run table, numbers as they are and the rest as text."""
     import xarray as xr
 
     arrays = {}
     for name in fit.runs.table.columns:
         if name == fit.law.response:
             continue
-        values = fit.runs.table[name]
-        numeric = values.dtype.kind in "fiub"
-        array = values.to_numpy(float) if numeric else values.astype(str).to_numpy(object)
-        # a slash would make a group of a netCDF variable
-        arrays[str(name).replace("/", "∕")] = ("row", array, {"column": str(name)})
+        # a slash would make a group of a netCDF variable; "row" is the axis
+        label = str(name).replace("/", "∕")
+        while label in arrays or label in rows:
+            label += "_"
+        arrays[label] = ("row", _stored(fit.runs.table[name]), {"column": str(name)})
     return xr.Dataset(arrays, rows)
+
+
+def _stored(values: Any) -> np.ndarray:
+    """A column as netCDF takes it, such that groups keep their names: 1 stays 1, not 1.0."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
+        return values.to_numpy()
+    if values.dtype.kind in "fiub" and values.isna().any():  # whole numbers that may be missing
+        return values.to_numpy(float, na_value=np.nan)
+    if values.dtype.kind in "fiub":
+        return values.to_numpy(values.dtype.numpy_dtype)
+    return values.astype(str).to_numpy(object)
 
 
 def _attributes(fit: "Fit") -> dict[str, Any]:

@@ -57,6 +57,7 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
         A column that the model reads is missing.
     """
     runs.require(needed_columns(model), by=f"law '{model.law.name}' as set up here")
+    _check_axis_names(model)
     labels = {c: tuple(dict.fromkeys(_group_names(runs, c))) for c in model.columns}
     index = {c: _positions(_group_names(runs, c), labels[c], c) for c in model.cell_columns}
     cells: tuple[str, ...] = ()
@@ -75,6 +76,16 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
     if model.noise.varies_with not in (None, "loss"):
         noise_ref = float(np.mean(np.log(runs.column(str(model.noise.varies_with)))))
     return Layout(labels, cells, cell_index, refs, centre, noise_ref)
+
+
+def _check_axis_names(model: Model) -> None:
+    """A grouping column names an axis of the DataTree, beside its variables and other axes."""
+    taken = {"chain", "draw", "row", *(s.name for s in model.sites)}
+    taken |= {p.name for p in model.params} | {d.name for d in model.law.derived}
+    for column in model.columns:
+        if column in taken or "/" in column:
+            why = "holds a slash" if "/" in column else "is the name of an axis or a parameter"
+            raise DataError(f"the grouping column '{column}' {why}; rename the column.")
 
 
 def needed_columns(model: Model) -> list[str]:
