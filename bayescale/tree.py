@@ -164,13 +164,13 @@ def _columns(fit: "Fit", rows: Mapping[str, Any]) -> "xr.Dataset":
 
 def _stored(values: Any) -> np.ndarray:
     """A column as netCDF takes it, such that groups keep their names: 1 stays 1, not 1.0."""
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub":
+    if values.dtype.kind not in "fiub":
+        return values.astype(str).to_numpy(object)
+    if isinstance(values.dtype, np.dtype):
         return values.to_numpy()
-    if values.dtype.kind in "fiub" and values.isna().any():  # whole numbers that may be missing
+    if values.isna().any():  # pandas' whole numbers that may be missing
         return values.to_numpy(float, na_value=np.nan)
-    if values.dtype.kind in "fiub":
-        return values.to_numpy(values.dtype.numpy_dtype)
-    return values.astype(str).to_numpy(object)
+    return np.asarray(values.to_list())
 
 
 def _attributes(fit: "Fit") -> dict[str, Any]:
