@@ -86,7 +86,7 @@ def start(
         print(f"bayescale {installed('bayescale')}")
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        print(ctx.get_help(), end="")
+        print(ctx.get_help())
 
 
 def main() -> None:

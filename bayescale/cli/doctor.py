@@ -150,8 +150,8 @@ def advice(functions: int) -> list[str]:
     return [
         "What takes time:",
         "  compiling   the first fit of a model on a new size of table. Sizes are padded,",
-        "              so a few more runs don't compile again; other priors and other",
-        "              settings (chains, draws, warmup) do.",
+        "              so a few more runs don't compile again; other priors, pooling, chains",
+        "              and warmup do.",
         f"              {state}",
         "  importing   JAX, in every process that fits; answers from a saved fit don't.",
         "  sampling    short, unless the runs don't determine the law (the verdict says so).",

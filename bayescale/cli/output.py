@@ -22,7 +22,8 @@ def show(*items: Any) -> None:
     """Print tables, answers or plain lines (without reading markup in them)."""
     out = console()
     for item in items:
-        out.print(item, markup=False, soft_wrap=False)
+        out.print(item, markup=False)
+    sys.stdout.flush()  # what was read must be seen before minutes of sampling, in a pipe too
 
 
 def show_json(record: Any) -> None:
