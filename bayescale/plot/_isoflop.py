@@ -88,8 +88,8 @@ def isoflop(
 def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
     """Budgets of the slices: where runs cluster in compute, else quantiles of it.
 
-    A cluster is a window of 10% either way with at least four sizes. Five are kept, spread
-    evenly; with fewer than three clusters the data are no IsoFLOP sweep.
+    A cluster is a window of 10% either way with at least four sizes. At most five are
+    kept, spread evenly; with fewer than three clusters the data are no IsoFLOP sweep.
     """
     log_c = np.log(fit.runs.column("C")[part.rows])
     log_n = np.log(fit.runs.column("N")[part.rows])
@@ -104,8 +104,9 @@ def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
         left &= ~window
     if len(found) < 3:
         return np.exp(np.unique(np.quantile(log_c, [0.1, 0.3, 0.5, 0.7, 0.9])))
-    places = np.linspace(0, len(found) - 1, min(MOST, len(found))).round().astype(int)
-    return np.exp(np.sort(found)[places])
+    wanted = np.linspace(min(found), max(found), MOST)
+    centres = np.sort(found)
+    return np.exp(centres[np.unique(np.abs(centres - wanted[:, None]).argmin(axis=1))])
 
 
 def _near(fit: "Fit", part: Group, budget: float) -> tuple[np.ndarray, np.ndarray]:

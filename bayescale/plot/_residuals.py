@@ -141,10 +141,15 @@ def _runs(ax: "Axes", found: Residuals, x: np.ndarray, flagged: np.ndarray) -> N
 
 def _outliers(fit: "Fit", found: Residuals) -> tuple[np.ndarray, list[str]]:
     """Positions of the largest outliers, the largest first, and their row numbers."""
-    half = max(map(abs, limits(found.replicates, 0.9)))
-    order = np.argsort(-np.abs(found.residual))[:NAMED]
-    far = order[np.abs(found.residual[order]) > FAR * half]
+    score = np.abs(found.residual) / _usual(found)
+    order = np.argsort(-score)[:NAMED]
+    far = order[score[order] > FAR]
     return far, [str(fit.runs.row_numbers[found.rows[k]]) for k in far]
+
+
+def _usual(found: Residuals) -> np.ndarray:
+    """For each run the residual that 90% of new runs in its place stay below."""
+    return np.maximum(np.quantile(np.abs(found.replicates), 0.9, axis=0), 1e-12)
 
 
 def _flagged(fit: "Fit", rows: np.ndarray) -> np.ndarray:
@@ -160,9 +165,10 @@ def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, r
     """
     from matplotlib import ticker
 
-    half = max(*map(abs, limits(found.replicates, 0.9)), 1e-9)
+    usual = _usual(found)
+    half, widest = float(np.median(usual)), float(usual.max())
     most = float(np.abs(found.residual).max())
-    if most > 5 * half:
+    if most > 5 * half and most > 2 * widest:
         ax.set_yscale("asinh", linear_width=half)
         steps = [m * 10.0**k for k in range(-9, 10) for m in (1, 3)]
         ticks = [t for t in steps if 0.5 * half < t < 1.5 * most]
@@ -170,7 +176,7 @@ def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, r
         ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
         ax.yaxis.set_minor_locator(ticker.NullLocator())
     low, high = float(found.residual.min()), float(found.residual.max())
-    scales.pad_limits(ax, min(low, -1.5 * half), max(high, 1.5 * half))
+    scales.pad_limits(ax, min(low, -1.3 * widest), max(high, 1.3 * widest))
     scales.make_room(ax, scales.legend_share(ax, rows))
     if (x > 0).all() and x.max() > x.min():
         ax.set_xlim(x.min() / (x.max() / x.min()) ** 0.04, x.max() * (x.max() / x.min()) ** 0.04)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.plot import bands
 from bayescale.plot.bands import LEVELS, Bands
 from bayescale.plot.canvas import FULL, axes_width, root_of, scale, text_size
 
@@ -183,7 +184,8 @@ def verdict(fit: "Fit") -> str:
 
 def heading(what: str, fit: "Fit", title: str | None) -> str:
     """The user's title, or what is shown and of which fit."""
-    return title if title is not None else f"{what}: {fit.law.name}, {len(fit.runs):,} runs"
+    part = " (a part drawn)" if len(fit.runs) > bands.MAX_ROWS else ""
+    return title if title is not None else f"{what}: {fit.law.name}, {len(fit.runs):,} runs{part}"
 
 
 def name_points(

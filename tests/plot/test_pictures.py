@@ -87,6 +87,7 @@ def test_large_tables_are_drawn_in_part(fit, ax, monkeypatch):
     monkeypatch.setattr(bands, "MAX_ROWS", 10)
     plot.loss_curves(fit, ax=ax)
     assert len(runs_drawn(ax)) == 10
+    assert ax.get_title(loc="left").endswith("28 runs (a part drawn)")
 
 
 def test_many_draws_are_thinned_evenly(fit):
