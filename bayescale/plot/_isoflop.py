@@ -1,13 +1,13 @@
 """IsoFLOP slices: loss against size at a few budgets, with the minimum of each."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayescale.answers.allocation import check_law
 from bayescale.answers.points import read_values
 from bayescale.plot import canvas, scales, style
-from bayescale.plot.bands import POINTS, Group, bands, frontier, groups, law_of, thinned
+from bayescale.plot.bands import POINTS, Group, bands, frontier, groups, law_of, shown_rows, thinned
 from bayescale.tables import quantity
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.fitted import Fit
 
-NEAR = np.log(1.1)  # runs within 10% of a budget count as on its slice
+NEAR = float(np.log(1.1))  # runs within 10% of a budget count as on its slice
 MOST, LEAST = 5, 4  # slices drawn, and sizes that make a cluster of runs a slice
+_EITHER_WAY: tuple[tuple[float, Literal["left", "right"]], ...] = ((-NEAR, "left"), (NEAR, "right"))
 BESIDE = 4.0  # a slice goes at least this factor beyond its minimum
 
 
@@ -91,19 +92,21 @@ def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
     A cluster is a window of 10% either way with at least four sizes. At most five are
     kept, spread evenly; with fewer than three clusters the data are no IsoFLOP sweep.
     """
-    log_c = np.log(fit.runs.column("C")[part.rows])
+    every = log_c = np.log(fit.runs.column("C")[part.rows])
     log_n = np.log(fit.runs.column("N")[part.rows])
-    left, found = np.ones(len(log_c), dtype=bool), []
-    while left.any():
-        inside = np.abs(log_c[left][:, None] - log_c[left]) <= NEAR
-        centre = np.median(log_c[left][inside[np.argmax(inside.sum(axis=1))]])
-        window = left & (np.abs(log_c - centre) <= NEAR)
-        if len(np.unique(np.round(log_n[window] / 0.05))) < LEAST or not window.any():
+    found: list[float] = []
+    while len(log_c):
+        order = np.sort(log_c)
+        ends = [np.searchsorted(order, order + d, side) for d, side in _EITHER_WAY]
+        densest = int(np.argmax(ends[1] - ends[0]))
+        centre = float(np.median(order[ends[0][densest] : ends[1][densest]]))
+        window = np.abs(log_c - centre) <= NEAR
+        if len(np.unique(np.round(log_n[window] / 0.05))) < LEAST:
             break
-        found.append(float(centre))
-        left &= ~window
+        found.append(centre)
+        log_c, log_n = log_c[~window], log_n[~window]
     if len(found) < 3:
-        return np.exp(np.unique(np.quantile(log_c, [0.1, 0.3, 0.5, 0.7, 0.9])))
+        return np.exp(np.unique(np.quantile(every, [0.1, 0.3, 0.5, 0.7, 0.9])))
     wanted = np.linspace(min(found), max(found), MOST)
     centres = np.sort(found)
     return np.exp(centres[np.unique(np.abs(centres - wanted[:, None]).argmin(axis=1))])
@@ -112,6 +115,7 @@ def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
 def _near(fit: "Fit", part: Group, budget: float) -> tuple[np.ndarray, np.ndarray]:
     """Size and loss of the runs within 10% of a budget."""
     rows = part.rows & (np.abs(np.log(fit.runs.column("C") / budget)) <= NEAR)
+    rows = shown_rows(fit, rows)
     return fit.runs.column("N")[rows], fit.runs.column(fit.law.response)[rows]
 
 
