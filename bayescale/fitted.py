@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.inference.batch import Layout
-from bayescale.inference.density import Packing
 from bayescale.inference.gate import Gate
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import Variable
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from bayescale.errors import DataError, FitError
 from bayescale.fitted import Fit
 from bayescale.inference.batch import Layout, make_batch, make_layout
-from bayescale.inference.density import Packing
 from bayescale.inference.diagnostics import Diagnostics, diagnose
 from bayescale.inference.gate import Problem, judge
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import Variable, scalars, variables
 from bayescale.inference.sample import Draws, Progress, Settings, sample
 from bayescale.law import Law
@@ -111,7 +111,7 @@ def assemble(
     begin: float,
 ) -> Fit:
     """Put draws, diagnostics, gate and record together."""
-    found = variables(model, layout, packing, packing.constrain(drawn.vectors))
+    found = variables(model, layout, packing, packing.constrain(drawn.vectors, drawn.centring))
     listed = scalars(found, layout.labels | {layout.cell_dim: layout.cells})
     names, values = tuple(listed), np.stack(list(listed.values()))
     diagnostics = diagnose(names, values, drawn.stats)
@@ -245,7 +245,7 @@ def _moments(
     """Prior and posterior mean and SD of the law's scalar parameters on the real line."""
     rng = np.random.default_rng([seed, 7])
     prior = packing.split(packing.join(packing.sample_prior(rng, 2000)))
-    posterior = packing.split(drawn.vectors)
+    posterior = packing.split(drawn.vectors, drawn.centring)
     law_sites = {p.site: p.name for p in model.law.params}
     found = {}
     for site, shape in zip(packing.sites, packing.shapes, strict=True):

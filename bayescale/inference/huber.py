@@ -15,9 +15,9 @@ from bayescale.arrays import namespace
 from bayescale.errors import FitError
 from bayescale.inference.batch import Layout, pad, padded_size
 from bayescale.inference.cache import compiled
-from bayescale.inference.density import Packing
 from bayescale.inference.mode import Gradient
 from bayescale.inference.model import Model, Site
+from bayescale.inference.packing import Packing
 from bayescale.law import Law
 from bayescale.laws import LAWS
 

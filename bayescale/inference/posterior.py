@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayescale.inference.batch import Layout
-from bayescale.inference.density import Packing
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.law import Param
 
 

@@ -1,7 +1,7 @@
 """From a model and a batch to draws: mode, whitening, NUTS."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +11,12 @@ import numpy as np
 from bayescale.errors import FitError
 from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.cache import compiled
-from bayescale.inference.density import Packing, log_density
+from bayescale.inference.centring import choose_centring
+from bayescale.inference.density import log_density
 from bayescale.inference.mode import Mode, find_mode
 from bayescale.inference.model import Model
 from bayescale.inference.nuts import CHUNK, kernel_functions
+from bayescale.inference.packing import Packing
 
 Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
 
@@ -77,6 +79,8 @@ class Draws:
         Gradient evaluations of the kept draws.
     target_accept : float
         The acceptance probability that these draws were made with.
+    centring : mapping
+        Centring of pooled parameters under which the vectors are to be read.
     """
 
     vectors: np.ndarray
@@ -86,6 +90,7 @@ class Draws:
     origins: dict[str, str] = field(default_factory=dict)
     gradients: int = 0
     target_accept: float = 0.8
+    centring: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @contextmanager
@@ -169,16 +174,22 @@ def sample(
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
     with float64(device):
         engine = _Engine(model, packing, settings, declaration, device, clock, origins)
+        centring = packing.no_centring()
         data = engine.put(pad(batch, padded_size(len(batch["response"]))))
-        gradient = engine.gradient(data)
+        gradient = engine.gradient(data, centring)
         with clock.phase("mode"):
             starts = _starts(engine, packing, batch, gradient, streams[0])
+            if packing.pools:
+                centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
+                centring, start = choose_centring(centred, packing, starts)
+                gradient, starts = engine.gradient(data, centring), start[None]
             mode = find_mode(gradient, starts)
+        data = data | {"centring": centring}
         for target in _targets(settings):
             run = engine.run(data, gradient, mode, streams[1], target, progress)
             if not run[1]["diverging"].any():
                 break
-    return Draws(*run[:2], mode, clock.seconds, origins, run[2], target)
+    return Draws(*run[:2], mode, clock.seconds, origins, run[2], target, centring)
 
 
 def _targets(settings: Settings) -> Iterator[float]:
@@ -204,7 +215,7 @@ def _starts(
     rows = len(batch["response"])
     if rows > 4 * SUBSET:
         keep = rng.choice(rows, SUBSET, replace=False)
-        gradient = engine.gradient(engine.put(_subset(batch, keep)))
+        gradient = engine.gradient(engine.put(_subset(batch, keep)), packing.no_centring())
     values = np.array([gradient(d)[0] for d in draws])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf))
     starts = np.stack([centre, *draws[order[:3]]])
@@ -246,10 +257,13 @@ class _Engine:
 
         return jax.device_put(jax.tree.map(np.asarray, batch), self.device)
 
-    def gradient(self, data: Any) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    def gradient(
+        self, data: Any, centring: Mapping[str, np.ndarray]
+    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
         """Value and gradient of the log density, as a function of NumPy vectors."""
         import jax
 
+        data = data | {"centring": dict(centring)}
         args = (np.zeros(self.size), data)
         function = self._compile("gradient", lambda: jax.value_and_grad(self.density), args)
 

@@ -7,7 +7,8 @@ from scipy import stats
 import bayescale as bs
 from bayescale import priors
 from bayescale.inference.batch import make_batch, make_layout, pad
-from bayescale.inference.density import Packing, log_density
+from bayescale.inference.density import log_density
+from bayescale.inference.packing import Packing
 from bayescale.inference.model import Model
 from bayescale.pooling import Pooling
 

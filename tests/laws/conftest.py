@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayescale.inference.density import Packing
+from bayescale.inference.packing import Packing
 from bayescale.inference.model import Model
 from bayescale.law import Law
 

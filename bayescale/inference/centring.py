@@ -1,0 +1,82 @@
+"""How far each partially pooled parameter is centred on its groups.
+
+Where the data say much about a group, its own value is the direction to sample along (centred);
+where they say little, its deviation from the common value is (non-centred). With the wrong choice
+a trajectory needs many times the steps: on three corpora of 85 runs with E partially pooled, A and
+B independent, 835 gradients a draw non-centred and 48 so; with all five parameters partially
+pooled 1,006 and 470. The centring between the two follows Papaspiliopoulos et al. 2007.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from bayescale.inference.mode import find_mode
+from bayescale.inference.packing import Packing
+
+Centring = Mapping[str, np.ndarray]
+# value and gradient of the log density at a vector, under a centring
+CentredGradient = Callable[[np.ndarray, Centring], tuple[float, np.ndarray]]
+
+LOOSE = 2.0  # spread at which groups are first looked at, in prior medians of the spread
+LEAST = 0.05  # smallest spread taken, likewise
+
+
+def choose_centring(
+    gradient: CentredGradient, packing: Packing, starts: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Centring of each group of each pooled parameter, and a start for the mode.
+
+    Groups are first fitted apart (centred, with their spread held loose); a group whose standard
+    error is small against the spread between groups is centred, c = s^2/(s^2 + se^2).
+
+    Parameters
+    ----------
+    gradient : callable
+    packing : Packing
+    starts : array, shape (start, dim)
+        Vectors without centring.
+
+    Returns
+    -------
+    centring : dict
+        z site -> array of group shape, between 0 and 1.
+    start : array, shape (dim,)
+        Vector under that centring.
+    """
+    full = {z: np.ones_like(c) for z, c in packing.no_centring().items()}
+    loose = {sp: LOOSE * _middle(packing, sp) for _, _, sp in packing.pools}
+    free = np.array([n.split("[")[0] not in loose for n in packing.names()])
+    vectors = [packing.join({**packing.constrain(s), **loose}, full) for s in starts]
+
+    def held(part: np.ndarray) -> tuple[float, np.ndarray]:
+        vector = vectors[0].copy()
+        vector[free] = part
+        value, slope = gradient(vector, full)
+        return value, slope[free]
+
+    mode = find_mode(held, np.stack([v[free] for v in vectors]))
+    vector = vectors[0].copy()
+    vector[free] = mode.vector
+    variance = np.zeros(packing.size)
+    variance[free] = np.square(mode.whitening).sum(axis=1)
+    own, known = packing.cut(vector), packing.cut(variance)
+    centring, values = {}, packing.constrain(vector, full)
+    for z, middle, spread in packing.pools:
+        # what the groups' own runs say: the loose pooling is taken out again
+        precision = 1 / known[z] - 1 / loose[spread] ** 2
+        error = 1 / np.maximum(precision, 1e-6)
+        between = own[z].var(axis=0, ddof=1) - np.minimum(error, 1e6).mean(axis=0)
+        least = (LEAST * _middle(packing, spread)) ** 2
+        centring[z] = 1 / (1 + error / np.maximum(between, least))
+        common = own[z].mean(axis=0)
+        scale = float(np.sqrt(np.maximum(np.mean(between), least)))
+        values[z] = np.clip((own[z] - common) / scale, -3, 3)
+        values[spread] = np.full_like(values[spread], scale)
+        site = next(s for s in packing.sites if s.name == middle)
+        values[middle] = site.prior.support.constrain(common)
+    return centring, packing.join(values, centring)
+
+
+def _middle(packing: Packing, site: str) -> float:
+    return next(s.prior.middle() for s in packing.sites if s.name == site)

@@ -1,0 +1,170 @@
+"""How site values lie in one flat vector, along directions that the data see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayescale.arrays import namespace, softplus
+from bayescale.inference.model import Model, Site
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How site values lie in one flat vector.
+
+    Parameters
+    ----------
+    sites : tuple of Site
+    shapes : tuple of tuple of int
+        Shape of each site.
+    terms : tuple of str
+        Positive sites that add up to the response at the centre of the data. In place of their
+        logarithms the vector holds the logarithm of the sum and log ratios, pair by pair:
+        (ln a, ln b) -> (ln(a + b), ln a - ln b), a map whose Jacobian is 1 everywhere.
+    slopes : tuple of (exponent, term)
+        Positive sites whose product the data see: in place of the exponent's logarithm the
+        vector holds the product's, a shear, whose Jacobian is 1 too.
+    pools : tuple of (z site, common site, spread site)
+        Partially pooled parameters. In place of z = (u - common)/s the vector holds
+        w = s^c z + c common: z itself for centring c = 0, the group's own value u for c = 1.
+        Between them lies what the data know of each group (see `centring`).
+    """
+
+    sites: tuple[Site, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    terms: tuple[str, ...] = ()
+    slopes: tuple[tuple[str, str], ...] = ()
+    pools: tuple[tuple[str, str, str], ...] = ()
+
+    @classmethod
+    def of(cls, model: Model, labels: Mapping[str, tuple[str, ...]]) -> "Packing":
+        """Packing of a model whose named axes have these labels."""
+        shapes = tuple(tuple(len(labels[d]) for d in site.dims) for site in model.sites)
+        terms, slopes = _folds(model, shapes)
+        pools = tuple(
+            (f"{p.site}_z", f"{p.site}_pop", f"{p.site}_sd")
+            for p in model.params
+            if (pool := model.pool(p)) and pool.kind == "partial"
+        )
+        return cls(model.sites, shapes, terms, slopes, pools)
+
+    @property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        return sum(int(np.prod(shape)) for shape in self.shapes)
+
+    def no_centring(self) -> dict[str, np.ndarray]:
+        """Centring 0 of every pooled parameter: the vector holds z itself."""
+        shape_of = {s.name: shape for s, shape in zip(self.sites, self.shapes, strict=True)}
+        return {z: np.zeros(shape_of[z]) for z, _, _ in self.pools}
+
+    def split(self, vector: Any, centring: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Unconstrained site values from a vector of shape (..., size)."""
+        parts = self.cut(vector)
+        for one, other in reversed(list(pairwise(self.terms))):
+            parts[one], parts[other] = _unfold(parts[one], parts[other])
+        for exponent, term in self.slopes:
+            parts[exponent] = parts[exponent] - parts[term]
+        for z, common, spread in self.pools if centring else ():
+            c, middle, log_s = self._pooled(parts, z, common, spread, centring)
+            parts[z] = (parts[z] - c * middle) * namespace(log_s).exp(-c * log_s)
+        return parts
+
+    def cut(self, vector: Any) -> dict[str, Any]:
+        """The vector's own numbers by site."""
+        parts, start = {}, 0
+        for site, shape in zip(self.sites, self.shapes, strict=True):
+            length = int(np.prod(shape))
+            part = vector[..., start : start + length]
+            parts[site.name] = part.reshape((*vector.shape[:-1], *shape))
+            start += length
+        return parts
+
+    def _pooled(
+        self, parts: Mapping[str, Any], z: str, common: str, spread: str, centring: Any
+    ) -> tuple[Any, Any, Any]:
+        """Centring, common value and log spread with an axis of groups, for one parameter."""
+        c = centring[z]
+        rank = len(c.shape) - 1
+        log_s = parts[spread]
+        for _ in range(rank + 1):
+            log_s = log_s[..., None]
+        return c, namespace(log_s).expand_dims(parts[common], axis=-(rank + 1)), log_s
+
+    def log_jacobian(self, parts: Mapping[str, Any], centring: Mapping[str, Any]) -> Any:
+        """Log Jacobian of the centring: dz/dw = s^-c, from unconstrained site values."""
+        total: Any = 0.0
+        for z, _, spread in self.pools:
+            total = total - centring[z].sum() * parts[spread]
+        return total
+
+    def constrain(self, vector: Any, centring: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Site values on their supports from a vector of shape (..., size)."""
+        parts = self.split(vector, centring)
+        return {s.name: s.prior.support.constrain(parts[s.name]) for s in self.sites}
+
+    def join(
+        self, values: Mapping[str, np.ndarray], centring: Mapping[str, Any] | None = None
+    ) -> np.ndarray:
+        """The unconstrained vector of given site values; inverse of `constrain`."""
+        parts = {
+            s.name: np.asarray(s.prior.support.unconstrain(np.asarray(values[s.name])))
+            for s in self.sites
+        }
+        for z, common, spread in self.pools if centring else ():
+            c, middle, log_s = self._pooled(parts, z, common, spread, centring)
+            parts[z] = parts[z] * np.exp(c * log_s) + c * middle
+        for exponent, term in self.slopes:
+            parts[exponent] = parts[exponent] + parts[term]
+        for one, other in pairwise(self.terms):
+            parts[one], parts[other] = _fold(parts[one], parts[other])
+        flat = [
+            parts[s.name].reshape(*parts[s.name].shape[: parts[s.name].ndim - len(shape)], -1)
+            for s, shape in zip(self.sites, self.shapes, strict=True)
+        ]
+        return np.concatenate(flat, axis=-1)
+
+    def sample_prior(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
+        """Prior draws of each site, shape (draws, ...)."""
+        return {
+            s.name: s.prior.sample(rng, (draws, *shape))
+            for s, shape in zip(self.sites, self.shapes, strict=True)
+        }
+
+    def names(self) -> list[str]:
+        """A name for each element of the vector, such as ``E_z[2]``."""
+        listed = []
+        for site, shape in zip(self.sites, self.shapes, strict=True):
+            for position in np.ndindex(*shape):
+                where = ",".join(str(k) for k in position)
+                listed.append(f"{site.name}[{where}]" if shape else site.name)
+        return listed
+
+
+def _folds(
+    model: Model, shapes: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The law's terms and slopes as sites, where those are sampled with one shape."""
+    shape_of = {s.name: shape for s, shape in zip(model.sites, shapes, strict=True)}
+
+    def sites(names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Sites of these parameters (the common value of a pooled one), if alike in shape."""
+        found = tuple(n if n in shape_of else f"{n}_pop" for n in names)
+        alike = all(n in shape_of for n in found) and len({shape_of[n] for n in found}) == 1
+        return found if alike else None
+
+    pairs = [sites(pair) for pair in model.law.slopes]
+    return sites(model.law.terms) or (), tuple((p[0], p[1]) for p in pairs if p)
+
+
+def _fold(log_a: Any, log_b: Any) -> tuple[Any, Any]:
+    """(ln a, ln b) -> (ln a - ln b, ln(a + b)); the sum goes on to the next pair."""
+    return log_a - log_b, namespace(log_a).logaddexp(log_a, log_b)
+
+
+def _unfold(ratio: Any, log_sum: Any) -> tuple[Any, Any]:
+    """Inverse of `_fold`."""
+    return log_sum - softplus(-ratio), log_sum - softplus(ratio)
