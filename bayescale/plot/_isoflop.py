@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NEAR = float(np.log(1.1))  # runs within 10% of a budget count as on its slice
 MOST, LEAST = 5, 4  # slices drawn, and sizes that make a cluster of runs a slice
+WINDOWS = 60  # looked at, the densest first
 _EITHER_WAY: tuple[tuple[float, Literal["left", "right"]], ...] = ((-NEAR, "left"), (NEAR, "right"))
 BESIDE = 4.0  # a slice goes at least this factor beyond its minimum
 
@@ -95,15 +96,16 @@ def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
     every = log_c = np.log(fit.runs.column("C")[part.rows])
     log_n = np.log(fit.runs.column("N")[part.rows])
     found: list[float] = []
-    while len(log_c):
+    for _ in range(WINDOWS):
+        if not len(log_c):
+            break
         order = np.sort(log_c)
         ends = [np.searchsorted(order, order + d, side) for d, side in _EITHER_WAY]
         densest = int(np.argmax(ends[1] - ends[0]))
         centre = float(np.median(order[ends[0][densest] : ends[1][densest]]))
         window = np.abs(log_c - centre) <= NEAR
-        if len(np.unique(np.round(log_n[window] / 0.05))) < LEAST:
-            break
-        found.append(centre)
+        if len(np.unique(np.round(log_n[window] / 0.05))) >= LEAST:
+            found.append(centre)
         log_c, log_n = log_c[~window], log_n[~window]
     if len(found) < 3:
         return np.exp(np.unique(np.quantile(every, [0.1, 0.3, 0.5, 0.7, 0.9])))
