@@ -61,7 +61,7 @@ def command(
         show(_truth_line(true_loss, prediction.records()[0]["loss"]), "", budget)
     from bayescale.plot import save
 
-    save(fitted, "overview", output)
+    save(fitted, "overview", output, truth=truth)
     if json:
         answers = {"prediction": prediction.to_dict(), "allocation": allocation.to_dict()}
         show_json(
