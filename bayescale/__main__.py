@@ -1,0 +1,5 @@
+"""``python -m bayescale``."""
+
+from bayescale.cli.app import main
+
+main()

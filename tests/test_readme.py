@@ -1,0 +1,61 @@
+"""The README's code runs as it stands, on the sweep that ships with the package."""
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README.read_text(), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("readme")
+    shutil.copy(str(files("bayescale.data") / "simulated" / "sweep.csv"), place / "runs.csv")
+    return place
+
+
+def test_python(folder):
+    (code,) = blocks("python")
+    command = [sys.executable, "-c", f"import matplotlib; matplotlib.use('Agg')\n{code}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "chinchilla fitted to 72 runs: converged" in done.stdout
+    assert (folder / "fit.nc").stat().st_size > 0
+
+
+def test_shell(folder):
+    (lines,) = [b for b in blocks("bash") if b.startswith("bayescale")]
+    for line in lines.strip().splitlines():
+        command = [sys.executable, "-m", *line.split()]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        assert done.stdout.strip(), line
+    assert (folder / "overview.png").stat().st_size > 0
+
+
+def test_the_printed_table_is_what_fit_prints(folder):
+    """Numbers of the README's example come from the fit; a change of the engine shows here."""
+    import bayescale as bs
+
+    (shown,) = blocks("text")
+    summary = bs.fit("chinchilla", str(folder / "runs.csv")).summary
+    for name, median in re.findall(r"^ (\w+) +([\d.]+) ", shown, re.MULTILINE):
+        row = summary.loc[name]
+        # another machine draws other numbers; four Monte Carlo errors of the median
+        error = 4 * 1.25 * row["mcse"] + 0.5 * 10 ** -len(median.partition(".")[2])
+        assert abs(float(median) - row["median"]) < error, name
+
+
+def test_set_up_commands_are_marked_for_ci():
+    text = README.read_text()
+    for name in ("demo-command", "test-command"):
+        assert re.search(rf"<!-- {name} -->\n```bash\npython3 -m venv .venv && [^\n]+\n```", text)
