@@ -101,6 +101,8 @@ class Param:
         prior's own support.
     coordinate : Coordinate, optional
         What is sampled in place of the parameter.
+    why : str
+        The reason for the default prior; shown by ``bayescale laws NAME``.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Param:
     dims: tuple[str, ...] = ()
     support: Support | None = None
     coordinate: Coordinate | None = None
+    why: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
@@ -142,8 +145,8 @@ class Param:
                 raise LawError(
                     f"'{name}' is {self.prior.support}, but the prior {prior} is {prior.support}."
                 )
-            return replace(self, prior=prior, support=self.allowed)
-        return replace(self, prior=prior, support=self.allowed, coordinate=None)
+            return replace(self, prior=prior, support=self.allowed, why="")
+        return replace(self, prior=prior, support=self.allowed, coordinate=None, why="")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def details(law: "Law") -> list[Any]:
         ["parameter", "prior", "median", "90% of the prior", "meaning"],
         [_prior_row(p) for p in law.params],
         text=["parameter", "prior", "meaning"],
-        notes=['replace one: bayescale fit … --prior "E=LogNormal(1.5, 0.2)"'],
+        notes=[*_reasons(law), 'replace one: bayescale fit … --prior "E=LogNormal(1.5, 0.2)"'],
     )
     derived = Table(
         ["reported beside them", "meaning"],
@@ -86,8 +86,17 @@ def _sampled(law: "Law") -> list[str]:
     sites, names = ", ".join(p.site for p in moved), ", ".join(p.name for p in moved)
     return [
         f"Priors are on {sites} in place of {names}: on what the data see at their centre, so "
-        "they hold whatever the scale of a sweep. A prior on the parameter itself is taken too.",
+        "they hold whatever the scale of a sweep. A prior can be put on the parameter itself, too.",
     ]
+
+
+def _reasons(law: "Law") -> list[str]:
+    """Why each prior is what it is, priors with the same reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for p in law.params:
+        if p.why:
+            by_reason.setdefault(p.why, []).append(p.site)
+    return [f"why {', '.join(sites)}: {reason}" for reason, sites in by_reason.items()]
 
 
 def _prior_row(param: "Param") -> list[str]:
@@ -118,6 +127,7 @@ def record(law: "Law") -> dict[str, Any]:
                 "support": str(p.allowed),
                 "sampled": p.site,
                 "prior": str(p.prior),
+                "why": p.why,
             }
             for p in law.params
         ],

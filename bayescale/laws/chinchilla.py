@@ -4,7 +4,16 @@ from typing import Any
 
 from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
-from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, D, N
+from bayescale.laws.common import (
+    EXPONENT,
+    IRREDUCIBLE,
+    TERM,
+    WHY_EXPONENT,
+    WHY_IRREDUCIBLE,
+    WHY_TERM,
+    D,
+    N,
+)
 
 
 def mean(E: Any, A: Any, B: Any, alpha: Any, beta: Any, N: Any, D: Any) -> Any:
@@ -17,7 +26,7 @@ CHINCHILLA = Law(
     title="Loss from parameters and tokens",
     inputs=(N, D),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
         Param(
             "A",
             TERM,
@@ -31,6 +40,7 @@ CHINCHILLA = Law(
                 meaning="loss due to finite size at the data's geometric mean of N",
                 unit="nats/token",
             ),
+            why=WHY_TERM,
         ),
         Param(
             "B",
@@ -45,9 +55,10 @@ CHINCHILLA = Law(
                 meaning="loss due to finite data at the data's geometric mean of D",
                 unit="nats/token",
             ),
+            why=WHY_TERM,
         ),
-        Param("alpha", EXPONENT, "size exponent", "", r"\alpha"),
-        Param("beta", EXPONENT, "data exponent", "", r"\beta"),
+        Param("alpha", EXPONENT, "size exponent", "", r"\alpha", why=WHY_EXPONENT),
+        Param("beta", EXPONENT, "data exponent", "", r"\beta", why=WHY_EXPONENT),
     ),
     terms=("E", "size_term", "data_term"),
     slopes=(("alpha", "size_term"), ("beta", "data_term")),

@@ -4,7 +4,15 @@ from typing import Any
 
 from bayescale.arrays import power
 from bayescale.law import Coordinate, Law, Param, Reference
-from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, C
+from bayescale.laws.common import (
+    EXPONENT,
+    IRREDUCIBLE,
+    TERM,
+    WHY_EXPONENT,
+    WHY_IRREDUCIBLE,
+    WHY_TERM,
+    C,
+)
 
 
 def mean(E: Any, C_c: Any, gamma: Any, C: Any) -> Any:
@@ -17,7 +25,7 @@ COMPUTE_FRONTIER = Law(
     title="Loss of compute-optimal runs from compute",
     inputs=(C,),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
         Param(
             "C_c",
             TERM,
@@ -31,8 +39,9 @@ COMPUTE_FRONTIER = Law(
                 meaning="reducible loss at the data's geometric mean of C",
                 unit="nats/token",
             ),
+            why=WHY_TERM,
         ),
-        Param("gamma", EXPONENT, "compute exponent", "", r"\gamma"),
+        Param("gamma", EXPONENT, "compute exponent", "", r"\gamma", why=WHY_EXPONENT),
     ),
     terms=("E", "reducible"),
     slopes=(("gamma", "reducible"),),

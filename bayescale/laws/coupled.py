@@ -5,7 +5,16 @@ from typing import Any
 from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
-from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, D, N
+from bayescale.laws.common import (
+    EXPONENT,
+    IRREDUCIBLE,
+    TERM,
+    WHY_EXPONENT,
+    WHY_IRREDUCIBLE,
+    WHY_TERM,
+    D,
+    N,
+)
 from bayescale.priors import LogNormal
 
 
@@ -24,12 +33,14 @@ def _share(inside: Any, other: Any, k: Any) -> Any:
     return (inside + other) ** (k - 1) * inside
 
 
+WHY_COUPLING = "k = 1 is Chinchilla; sweeps of the literature prefer .4 to 1"
+
 COUPLED = Law(
     name="coupled",
     title="Chinchilla with coupled size and data terms",
     inputs=(N, D),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
         Param(
             "A",
             TERM,
@@ -47,6 +58,7 @@ COUPLED = Law(
                 meaning="size's share of the reducible loss at the data's centre",
                 unit="nats/token",
             ),
+            why=WHY_TERM,
         ),
         Param(
             "B",
@@ -65,6 +77,7 @@ COUPLED = Law(
                 meaning="data's share of the reducible loss at the data's centre",
                 unit="nats/token",
             ),
+            why=WHY_TERM,
         ),
         Param(
             "alpha",
@@ -78,6 +91,7 @@ COUPLED = Law(
                 from_param=lambda alpha, k: alpha * k,
                 meaning="local exponent of the reducible loss in N where size dominates",
             ),
+            why=WHY_EXPONENT,
         ),
         Param(
             "beta",
@@ -91,9 +105,9 @@ COUPLED = Law(
                 from_param=lambda beta, k: beta * k,
                 meaning="local exponent of the reducible loss in D where data dominate",
             ),
+            why=WHY_EXPONENT,
         ),
-        # k = 1 is Chinchilla; sweeps of the literature prefer .4 to 1.
-        Param("k", LogNormal(0.7, 0.3), "coupling", "", "k"),
+        Param("k", LogNormal(0.7, 0.3), "coupling", "", "k", why=WHY_COUPLING),
     ),
     terms=("E", "size_term", "data_term"),
     slopes=(("size_slope", "size_term"), ("data_slope", "data_term")),

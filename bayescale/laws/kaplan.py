@@ -13,10 +13,10 @@ def mean(N_c: Any, D_c: Any, alpha_N: Any, alpha_D: Any, N: Any, D: Any) -> Any:
     return power(power(N_c / N, alpha_N / alpha_D) + D_c / D, alpha_D)
 
 
-# No irreducible loss here, so the whole loss (about 3 nats) is the size limit at the centre.
 _LIMIT = LogNormal(2.5, 0.7)
-# Without E, exponents are the slopes of the whole loss: .05 to .1 in the paper, up to .3.
+_WHY_LIMIT = "without an irreducible loss, the whole loss (about 3 nats) is a limit at the centre"
 _SLOPE = LogNormal(0.1, 0.7)
+_WHY_SLOPE = "without E, exponents are slopes of the whole loss: .05 to .1 in the paper, up to .3"
 
 KAPLAN = Law(
     name="kaplan",
@@ -36,6 +36,7 @@ KAPLAN = Law(
                 meaning="loss at the data's geometric mean of N with endless data",
                 unit="nats/token",
             ),
+            why=_WHY_LIMIT,
         ),
         Param(
             "D_c",
@@ -50,9 +51,10 @@ KAPLAN = Law(
                 meaning="loss at the data's geometric mean of D with endless size",
                 unit="nats/token",
             ),
+            why=_WHY_LIMIT,
         ),
-        Param("alpha_N", _SLOPE, "size exponent", "", r"\alpha_{N}"),
-        Param("alpha_D", _SLOPE, "data exponent", "", r"\alpha_{D}"),
+        Param("alpha_N", _SLOPE, "size exponent", "", r"\alpha_{N}", why=_WHY_SLOPE),
+        Param("alpha_D", _SLOPE, "data exponent", "", r"\alpha_{D}", why=_WHY_SLOPE),
     ),
     mean=mean,
     equation=(

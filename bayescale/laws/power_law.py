@@ -5,7 +5,17 @@ from typing import Any
 from bayescale.arrays import power
 from bayescale.errors import LawError
 from bayescale.law import Coordinate, Input, Law, Param, Reference, renamed
-from bayescale.laws.common import EXPONENT, IRREDUCIBLE, TERM, C, D, N
+from bayescale.laws.common import (
+    EXPONENT,
+    IRREDUCIBLE,
+    TERM,
+    WHY_EXPONENT,
+    WHY_IRREDUCIBLE,
+    WHY_TERM,
+    C,
+    D,
+    N,
+)
 
 _INPUTS = {"N": N, "D": D, "C": C}
 
@@ -52,7 +62,7 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
         title=f"Loss from {x.meaning or x.name} alone",
         inputs=(x,),
         params=(
-            Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E"),
+            Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
             Param(
                 "A",
                 TERM,
@@ -66,8 +76,9 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
                     f"reducible loss at the data's geometric mean of {x.name}",
                     "nats/token",
                 ),
+                why=WHY_TERM,
             ),
-            Param("alpha", EXPONENT, f"exponent of {x.name}", "", r"\alpha"),
+            Param("alpha", EXPONENT, f"exponent of {x.name}", "", r"\alpha", why=WHY_EXPONENT),
         ),
         terms=("E", "term"),
         slopes=(("alpha", "term"),),

@@ -191,6 +191,7 @@ def test_a_reader_that_leaves():
 def test_json_listings(call):
     laws = call("laws", "--json").json()
     assert {"chinchilla", "kaplan"} <= {law["name"] for law in laws}
+    assert all(p["why"] for law in laws for p in law["parameters"])  # no prior without a reason
     one = call("laws", "chinchilla", "--json").json()
     assert one["latex"].startswith("L = E")
     assert {p["name"] for p in one["parameters"]} == {"E", "A", "B", "alpha", "beta"}
