@@ -23,7 +23,8 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
 
     Groups are posterior, sample_stats, log_prior, log_likelihood, posterior_predictive, prior,
     prior_predictive, observed_data and constant_data. Where rows x draws would pass 20 million,
-    log_likelihood and posterior_predictive keep every k-th draw (attribute ``thinned_by``).
+    log_likelihood and posterior_predictive keep every k-th draw (attribute ``thinned_by``), and
+    prior_predictive fewer draws too.
 
     Returns
     -------
@@ -36,12 +37,14 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
     chains, draws = fit.stats["lp"].shape
     thin = max(1, -(-chains * draws * len(fit.runs) // MAX_ELEMENTS))
     likelihood, predictive = pointwise(fit, _chained(fit, thin), fit.seed)
-    prior, prior_predictive = _prior(fit)
+    keep = max(1, -(-PRIOR_DRAWS * len(fit.runs) // MAX_ELEMENTS))
+    prior, prior_predictive = _prior(fit, keep)
     rows = {"row": fit.runs.row_numbers}
     sampled = {"chain": np.arange(chains), "draw": np.arange(draws)}
     thinned = {"chain": sampled["chain"], "draw": sampled["draw"][::thin]}
     by_row = ("chain", "draw", "row")
     one = {"chain": [0], "draw": np.arange(PRIOR_DRAWS)}
+    few = one | {"draw": one["draw"][::keep]}
     groups = {
         "posterior": _dataset(fit, fit.variables, sampled),
         "sample_stats": xr.Dataset(
@@ -51,7 +54,7 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
         "log_likelihood": xr.Dataset({response: (by_row, likelihood)}, thinned | rows),
         "posterior_predictive": xr.Dataset({response: (by_row, predictive)}, thinned | rows),
         "prior": _dataset(fit, prior, one),
-        "prior_predictive": xr.Dataset({response: (by_row, prior_predictive[None])}, one | rows),
+        "prior_predictive": xr.Dataset({response: (by_row, prior_predictive)}, few | rows),
         "observed_data": xr.Dataset({response: ("row", fit.runs.column(response))}, rows),
         "constant_data": _columns(fit, rows),
     }
@@ -97,16 +100,14 @@ def _chained(fit: "Fit", thin: int) -> dict[str, np.ndarray]:
     return {s.name: fit.variables[s.name].values[:, ::thin] for s in fit.packing.sites}
 
 
-def _prior(fit: "Fit") -> tuple[dict[str, Variable], np.ndarray]:
-    """Prior draws of all quantities, and prior replicates of the runs."""
+def _prior(fit: "Fit", keep: int) -> tuple[dict[str, Variable], np.ndarray]:
+    """Prior draws of all quantities, and prior replicates of the runs for every k-th of them."""
     rng = np.random.default_rng([fit.seed, 13])
     sites = {k: v[None] for k, v in fit.packing.sample_prior(rng, PRIOR_DRAWS).items()}
     found = variables(fit.model, fit.layout, fit.packing, sites)
-    keep = max(1, -(-PRIOR_DRAWS * len(fit.runs) // MAX_ELEMENTS))
     with np.errstate(all="ignore"):  # wild prior draws may overflow; they are draws all the same
         _, replicates = pointwise(fit, {k: v[:, ::keep] for k, v in sites.items()}, fit.seed + 1)
-    full = np.repeat(replicates[0], keep, axis=0)[:PRIOR_DRAWS] if keep > 1 else replicates[0]
-    return found, full
+    return found, replicates
 
 
 def _dataset(fit: "Fit", found: Mapping[str, Variable], coords: Mapping[str, Any]) -> "xr.Dataset":
@@ -140,7 +141,7 @@ def _log_prior(fit: "Fit", coords: Mapping[str, Any]) -> "xr.Dataset":
 
     arrays = {}
     for site in fit.packing.sites:
-        density = site.prior.scipy().logpdf(fit.variables[site.name].values)
+        density = site.prior.log_density(fit.variables[site.name].values)
         arrays[site.name] = (("chain", "draw", *site.dims), density)
     used = {d for s in fit.packing.sites for d in s.dims}
     return xr.Dataset(arrays, {**coords, **{d: list(fit.layout.labels[d]) for d in used}})
