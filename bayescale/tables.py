@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 LEVELS = {"q025": 0.025, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95,
           "q975": 0.975}  # fmt: skip
-WORDS = 16  # narrowest column of words worth reading
+WORDS = 10  # narrowest column of words worth reading
 
 
 def quantity(value: float, digits: int = 3) -> str:
@@ -69,8 +69,8 @@ class Table:
 
         if self.title:
             yield Text(self.title, style="bold")
-        for line in self.warnings:
-            yield Text(line, style="red")
+        if self.warnings:
+            yield _listed(self.warnings)
         if self.rows:
             yield self._grid(console, options.max_width)
         for line in self.notes:
@@ -85,18 +85,18 @@ class Table:
         upright = _grid(self.columns, self.rows, self.text)
         if need(upright) <= width:
             return upright
-        longest = [
-            max(len(row[k]) for row in self.rows)
-            for k, name in enumerate(self.columns)
-            if name in self.text
-        ]
+        longest = [max(len(row[k]) for row in self.rows) for k in self._wrapping()]
         if need(upright) - sum(max(0, size - WORDS) for size in longest) <= width:
-            return _grid(self.columns, self.rows, self.text, keep=True)
+            return _grid(self.columns, self.rows, self.text, self._wrapping())
         first, *turned = zip(self.columns, *self.rows, strict=True)
         numbers = [line for line in turned if line[0] not in self.text]
         if need(_grid(first, numbers, first[:1])) <= width:
             return _grid(first, turned, first[:1])
         return upright
+
+    def _wrapping(self) -> list[int]:
+        """Columns that may wrap in a narrow place; names, under an empty heading, stay whole."""
+        return [k for k, name in enumerate(self.columns) if name and name in self.text]
 
     def __str__(self) -> str:
         return render(self)
@@ -116,21 +116,34 @@ class Table:
 
 
 def _grid(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[str], keep: bool = False
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    text: Sequence[str],
+    wrapping: Sequence[int] | None = None,
 ) -> "RichTable":
-    """A rich table; ``keep`` leaves numbers in one piece, so that only words wrap."""
+    """A rich table; only columns at the places ``wrapping`` wrap, all of them by default."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in columns:
-        words = name in text
-        table.add_column(
-            name, justify="left" if words else "right", overflow="fold", no_wrap=keep and not words
-        )
+    for k, name in enumerate(columns):
+        whole = wrapping is not None and k not in wrapping
+        side = "left" if name in text else "right"
+        table.add_column(name, justify=side, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _listed(lines: Sequence[str]) -> "RichTable":
+    """Warnings, each with a mark, its further lines indented."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        table.add_row(Text("!", style="red"), Text(line, style="red"))
     return table
 
 
