@@ -95,10 +95,20 @@ class Draws:
 
 @contextmanager
 def float64(device: Any) -> Iterator[None]:
-    """Run JAX code in double precision on one device, leaving global settings alone."""
+    """Run JAX code in double precision on one device, whatever JAX is set to outside.
+
+    The kind of random keys is set too: draws follow the seed alone. Divergent trajectories may
+    hold NaN, which is no error.
+    """
     import jax
 
-    with jax.enable_x64(True), jax.default_device(device):
+    with (
+        jax.enable_x64(True),
+        jax.default_device(device),
+        jax.default_prng_impl("threefry2x32"),
+        jax.threefry_partitionable(True),
+        jax.debug_nans(False),
+    ):
         yield
 
 
