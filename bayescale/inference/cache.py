@@ -10,6 +10,7 @@ import os
 import pickle
 import platform
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,14 +60,14 @@ def _source_hash() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     root = Path(__file__).parents[1]
-    files = [*root.glob("*.py"), *root.glob("laws/*.py"), *root.glob("inference/*.py")]
+    vocabulary = ("arrays", "law", "noise", "pooling", "priors", "support")
+    files = [root / f"{name}.py" for name in vocabulary]
+    files += [*root.glob("laws/*.py"), *root.glob("inference/*.py")]
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.name.encode() + file.read_bytes())
-    try:
+    with suppress(PackageNotFoundError):
         digest.update(version("numpyro").encode())
-    except PackageNotFoundError:
-        pass
     return digest.hexdigest()
 
 

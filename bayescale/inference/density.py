@@ -31,7 +31,7 @@ def log_density(model: Model, packing: Packing) -> Callable[[Any, Any], Any]:
             u = unconstrained[site.name]  # folds of terms and slopes have unit Jacobians
             support = site.prior.support
             values[site.name] = support.constrain(u)
-            prior = site.prior.numpyro().log_prob(values[site.name])
+            prior = site.prior.log_density(values[site.name])
             total += jnp.sum(prior + support.log_jacobian(u))
         rows = model.row_log_likelihood(values, batch)
         return total + jnp.sum(jnp.where(batch["mask"], rows, 0.0))

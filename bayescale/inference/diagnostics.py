@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayescale.inference.convergence import ess_bulk, ess_tail, rhat
+
 
 @dataclass(frozen=True)
 class Diagnostics:
@@ -35,7 +37,7 @@ class Diagnostics:
 def diagnose(
     names: tuple[str, ...], draws: np.ndarray, stats: Mapping[str, np.ndarray]
 ) -> Diagnostics:
-    """Compute convergence numbers (Vehtari et al. 2021, arXiv:1903.08008, through ArviZ).
+    """Compute convergence numbers (Vehtari et al. 2021, arXiv:1903.08008).
 
     Parameters
     ----------
@@ -44,14 +46,8 @@ def diagnose(
     stats : mapping
         ``energy``, ``diverging``, ``reached_max_treedepth``, each of shape (chain, draw).
     """
-    from arviz_stats.base import array_stats
-
-    axes = {"chain_axis": 1, "draw_axis": 2}
-    with np.errstate(all="ignore"):  # a constant quantity has no R-hat; NaN says so
-        rhat = array_stats.rhat(draws, **axes)
-        bulk = array_stats.ess(draws, method="bulk", **axes)
-        tail = array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes)
-        sd = draws.std(axis=(1, 2), ddof=1)
+    with np.errstate(all="ignore"):
+        bulk, sd = ess_bulk(draws), draws.std(axis=(1, 2), ddof=1)
     energy = stats["energy"]
     jumps = np.square(np.diff(energy, axis=1)).sum(axis=1)
     spread = np.square(energy - energy.mean(axis=1, keepdims=True)).sum(axis=1)
@@ -59,10 +55,10 @@ def diagnose(
         names=names,
         mean=draws.mean(axis=(1, 2)),
         sd=sd,
-        rhat=np.atleast_1d(rhat),
-        ess_bulk=np.atleast_1d(bulk),
-        ess_tail=np.atleast_1d(tail),
-        mcse=sd / np.sqrt(np.atleast_1d(bulk)),
+        rhat=rhat(draws),
+        ess_bulk=bulk,
+        ess_tail=ess_tail(draws),
+        mcse=sd / np.sqrt(bulk),
         ebfmi=jumps / np.where(spread > 0, spread, np.nan),
         divergences=int(stats["diverging"].sum()),
         saturated=int(stats["reached_max_treedepth"].sum()),
