@@ -52,8 +52,6 @@ def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
     FitError
         The log density is not finite at any start.
     """
-    from scipy.optimize import minimize
-
     count = 0
 
     def objective(vector: np.ndarray) -> tuple[float, np.ndarray]:
