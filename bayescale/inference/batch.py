@@ -54,7 +54,7 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
     Raises
     ------
     DataError
-        A column that the model reads is missing.
+        A column that the model reads is missing or holds what its law or noise can't take.
     """
     runs.require(needed_columns(model), by=f"law '{model.law.name}' as set up here")
     _check_axis_names(model)
@@ -69,12 +69,13 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
             "/".join(labels[c][i] for c, i in zip(model.cell_columns, combo, strict=True))
             for combo in combos
         )
-    refs = {f"{i.name}_ref": _reference(runs, i.name, i.positive) for i in model.law.inputs}
-    response = runs.column(model.law.response)
+    columns = _number_columns(model, runs)
+    refs = {f"{i.name}_ref": _reference(columns[i.name], i.positive) for i in model.law.inputs}
+    response = columns[model.law.response]
     centre = float(np.mean(np.log(response))) if model.noise.on == "log" else 0.0
     noise_ref = 0.0
     if model.noise.varies_with not in (None, "loss"):
-        noise_ref = float(np.mean(np.log(runs.column(str(model.noise.varies_with)))))
+        noise_ref = float(np.mean(np.log(columns[str(model.noise.varies_with)])))
     return Layout(labels, cells, cell_index, refs, centre, noise_ref)
 
 
@@ -105,11 +106,12 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
         ``response`` (row,), ``inputs`` name -> (row, ...), ``index`` column -> (row,) integers,
         ``noise`` name -> (row,), ``refs`` name -> scalar, ``mask`` (row,) all True.
     """
+    columns = _number_columns(model, runs)
     return {
-        "response": runs.column(model.law.response),
-        "inputs": {i.name: runs.column(i.name) for i in model.law.inputs},
+        "response": columns[model.law.response],
+        "inputs": {i.name: columns[i.name] for i in model.law.inputs},
         "index": {c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns},
-        "noise": noise_columns(model, {c: runs.column(c) for c in _noise_names(model)}, layout),
+        "noise": noise_columns(model, {c: columns[c] for c in _noise_names(model)}, layout),
         "refs": dict(layout.refs),
         "mask": np.ones(len(runs), dtype=bool),
     }
@@ -128,6 +130,36 @@ def noise_columns(model: Model, columns: Mapping[str, np.ndarray], layout: Layou
 def _noise_names(model: Model) -> list[str]:
     varies = model.noise.varies_with
     return [c for c in (model.noise.known_sd, varies if varies != "loss" else None) if c]
+
+
+def _number_columns(model: Model, runs: "Runs") -> dict[str, np.ndarray]:
+    """Columns of numbers that a model reads, checked for what it does with them."""
+    law, noise = model.law, model.noise
+    logged = {i.name for i in law.inputs if i.positive}
+    logged |= {law.response} if noise.on == "log" else set()
+    logged |= {noise.varies_with} - {None, "loss"}
+    logged |= {noise.known_sd} if noise.sigma is None else set()
+    names = [*(i.name for i in law.inputs), law.response, *_noise_names(model)]
+    return {c: _numbers(runs, c, c in logged, c == noise.known_sd) for c in names}
+
+
+def _numbers(runs: "Runs", name: str, positive: bool, not_negative: bool) -> np.ndarray:
+    import pandas as pd
+
+    raw = runs.column(name)
+    values = np.asarray(pd.to_numeric(pd.Series(raw), errors="coerce"), dtype=np.float64)
+    bad = ~np.isfinite(values)
+    if positive or not_negative:
+        bad |= (values <= 0) if positive else (values < 0)
+    if bad.any():
+        first = int(np.argmax(bad))
+        kind = "a positive number" if positive else "a number"
+        kind = "a number of at least 0" if not_negative and not positive else kind
+        raise DataError(
+            f"column '{name}' is {raw[first]!s} in row {int(runs.row_numbers[first])}; {kind} "
+            "was expected: correct the cell or leave the row out."
+        )
+    return values
 
 
 def pad(batch: dict[str, Any], size: int) -> dict[str, Any]:
@@ -179,6 +211,5 @@ def _positions(names: list[str], labels: tuple[str, ...], column: str) -> np.nda
     return np.array([lookup[n] for n in names], dtype=np.int64)
 
 
-def _reference(runs: "Runs", name: str, positive: bool) -> float:
-    values = runs.column(name)
+def _reference(values: np.ndarray, positive: bool) -> float:
     return float(np.exp(np.mean(np.log(values)))) if positive else float(np.mean(values))

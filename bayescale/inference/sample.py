@@ -55,7 +55,8 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
                 raise FitError(f"{name} is {value!r}; expected a whole number of at least {least}.")
-        if not 0.5 <= self.target_accept < 1:
+        number = isinstance(self.target_accept, int | float)
+        if not number or not 0.5 <= self.target_accept < 1:
             raise FitError(
                 f"target_accept is {self.target_accept!r}; expected a number between 0.5 and 1."
             )
