@@ -1,5 +1,6 @@
 """The same seed gives the same draws, whatever else the process or JAX is set to."""
 
+import os
 import random
 import subprocess
 import sys
@@ -8,6 +9,17 @@ import numpy as np
 import pytest
 
 import bayescale as bs
+
+
+def run_python(code, settings=None):
+    """Run code in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(settings or {})},
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def same_draws(one, two):
@@ -59,6 +71,7 @@ def test_unit_of_the_loss_is_taken_up_by_the_law(chinchilla, fit, table):
 def test_global_settings_stay_as_they_were(chinchilla):
     import jax
     import matplotlib as mpl
+    import rich.console  # noqa: F401  # takes a random number when it is imported
 
     def state():
         return {
@@ -89,6 +102,27 @@ def test_draws_do_not_depend_on_double_precision_outside(chinchilla, fit):
         assert jax.config.jax_enable_x64
     finally:
         jax.config.update("jax_enable_x64", False)
+
+
+def test_draws_do_not_depend_on_how_jax_is_set(fit, table, tmp_path):
+    """Another kind of random keys, NaN checks and double precision outside; compiled anew."""
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    code = (
+        "import jax, numpy as np, bayescale as bs\n"
+        f"fit = bs.fit('chinchilla', {str(tmp_path / 'runs.csv')!r}, seed=0)\n"
+        "assert set(fit.record['compiled'].values()) == {'compiled'}\n"
+        "assert jax.config.jax_default_prng_impl == 'rbg'\n"
+        f"np.save({str(tmp_path / 'E.npy')!r}, fit.variables['E'].values)\n"
+    )
+    settings = {
+        "BAYESCALE_CACHE": "off",
+        "JAX_DEFAULT_PRNG_IMPL": "rbg",
+        "JAX_THREEFRY_PARTITIONABLE": "0",
+        "JAX_DEBUG_NANS": "1",
+        "JAX_ENABLE_X64": "1",
+    }
+    run_python(code, settings)
+    np.testing.assert_array_equal(np.load(tmp_path / "E.npy"), fit.variables["E"].values)
 
 
 def test_draws_do_not_depend_on_other_random_numbers(chinchilla, fit):
@@ -124,8 +158,7 @@ def test_import_is_light_and_changes_nothing():
         "assert dict(jax.config.values) == before\n"
         "assert not jax.config.jax_enable_x64\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(code)
 
 
 def test_next_process_loads_and_gives_the_same_draws(fit, compile_cache, table, tmp_path):
@@ -137,8 +170,7 @@ def test_next_process_loads_and_gives_the_same_draws(fit, compile_cache, table, 
         "assert set(fit.record['compiled'].values()) == {'loaded'}, fit.record['compiled']\n"
         f"np.save({str(tmp_path / 'E.npy')!r}, fit.variables['E'].values)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(code)
     np.testing.assert_array_equal(np.load(tmp_path / "E.npy"), fit.variables["E"].values)
 
 

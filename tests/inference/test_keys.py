@@ -10,8 +10,8 @@ import bayescale as bs
 from bayescale import Coordinate, priors
 from bayescale.fitting import declaration
 from bayescale.inference.batch import make_batch, make_layout
-from bayescale.inference.density import Packing
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.inference.sample import Clock, Settings, _Engine, find_device, float64
 from bayescale.pooling import Pooling
 
@@ -119,6 +119,37 @@ def test_groups_that_change_places_do_not_share_a_program(table):
             expected = float(log_density(model, packing)(jax.numpy.asarray(vector), batch))
         assert value == pytest.approx(expected, rel=1e-12)
         assert slope.shape == vector.shape
+
+
+def test_an_edited_law_meets_no_stale_program(table):
+    """Two laws of one name, one set of parameters and columns, but another mean."""
+    import jax
+
+    from bayescale.inference.density import log_density
+
+    runs = bs.read_runs(table)
+    values = []
+    for power in (0.5, 0.5 + 1e-9):
+        law = law_with_power(power)
+        model = Model(law)
+        layout = make_layout(model, runs)
+        batch, packing = make_batch(model, runs, layout), Packing.of(model, layout.labels)
+        vector = packing.join({k: v[0] for k, v in prior_sites(packing).items()})
+        value, _ = engine_value(model, packing, batch, vector)
+        with jax.enable_x64(True):
+            expected = float(log_density(model, packing)(jax.numpy.asarray(vector), batch))
+        assert value == pytest.approx(expected, rel=1e-14)
+        values.append(value)
+    assert values[0] != values[1]
+
+
+def law_with_power(power):
+    return bs.Law(
+        "mine",
+        (bs.Input("N"),),
+        (bs.Param("E", priors.LogNormal(2, 1)), bs.Param("A", priors.LogNormal(300, 1))),
+        mean=lambda E, A, N: E + A * N**-power,
+    )
 
 
 def test_source_of_the_package_is_part_of_the_key(monkeypatch):
