@@ -66,15 +66,17 @@ def choose_centring(
         # what the groups' own runs say: the loose pooling is taken out again
         precision = 1 / known[z] - 1 / loose[spread] ** 2
         error = 1 / np.maximum(precision, 1e-6)
-        between = own[z].var(axis=0, ddof=1) - np.minimum(error, 1e6).mean(axis=0)
+        common = own[z].mean(axis=0) if middle else 0.0
+        squares = np.square(own[z] - common).sum(axis=0) / max(len(own[z]) - bool(middle), 1)
+        between = squares - np.minimum(error, 1e6).mean(axis=0)
         least = (LEAST * _middle(packing, spread)) ** 2
         centring[z] = 1 / (1 + error / np.maximum(between, least))
-        common = own[z].mean(axis=0)
         scale = float(np.sqrt(np.maximum(np.mean(between), least)))
         values[z] = np.clip((own[z] - common) / scale, -3, 3)
         values[spread] = np.full_like(values[spread], scale)
-        site = next(s for s in packing.sites if s.name == middle)
-        values[middle] = site.prior.support.constrain(common)
+        if middle:
+            site = next(s for s in packing.sites if s.name == middle)
+            values[middle] = site.prior.support.constrain(common)
     return centring, packing.join(values, centring)
 
 

@@ -30,7 +30,8 @@ class Packing:
     pools : tuple of (z site, common site, spread site)
         Partially pooled parameters. In place of z = (u - common)/s the vector holds
         w = s^c z + c common: z itself for centring c = 0, the group's own value u for c = 1.
-        Between them lies what the data know of each group (see `centring`).
+        Between them lies what the data know of each group (see `centring`). Offsets of runs
+        have no common site; theirs is 0.
     """
 
     sites: tuple[Site, ...]
@@ -49,6 +50,8 @@ class Packing:
             for p in model.params
             if (pool := model.pool(p)) and pool.kind == "partial"
         )
+        if model.noise.runs:
+            pools += (("run_offset", "", "run_sd"),)
         return cls(model.sites, shapes, terms, slopes, pools)
 
     @property
@@ -92,6 +95,8 @@ class Packing:
         log_s = parts[spread]
         for _ in range(rank + 1):
             log_s = log_s[..., None]
+        if not common:
+            return c, 0.0, log_s
         return c, namespace(log_s).expand_dims(parts[common], axis=-(rank + 1)), log_s
 
     def log_jacobian(self, parts: Mapping[str, Any], centring: Mapping[str, Any]) -> Any:
