@@ -8,8 +8,8 @@ import bayescale as bs
 from bayescale import priors
 from bayescale.inference.batch import make_batch, make_layout, pad
 from bayescale.inference.density import log_density
-from bayescale.inference.packing import Packing
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.pooling import Pooling
 
 NOISES = {
@@ -27,6 +27,7 @@ NOISES = {
 POOLINGS = {
     "partial E": {"E": bs.partial("corpus")},
     "partial coordinate": {"size_term": bs.partial("corpus", priors.LogNormal(0.2, 0.5))},
+    "uniform spread": {"alpha": bs.partial("corpus", priors.Uniform(0.0, 1.0))},
     "independent": {"A": bs.independent("family"), "beta": bs.independent("family")},
     "two columns": {"E": bs.partial("corpus"), "alpha": bs.independent("family")},
     "two columns, independent": {"E": bs.independent("corpus"), "A": bs.independent("family")},
@@ -71,6 +72,8 @@ class Setting:
         rng = np.random.default_rng(8)
         sites = self.packing.sample_prior(rng, 3)
         self.points = self.packing.join(sites)
+        self.no_centring = self.packing.no_centring()
+        self.centring = {z: rng.uniform(size=c.shape) for z, c in self.no_centring.items()}
 
     def value_and_gradient(self, point, batch):
         import jax
@@ -88,11 +91,14 @@ def test_density_is_the_numpyro_models(case, runs):
 
     setting = Setting(case, runs)
     model, batch = bs.numpyro_model(setting.law, case[1], case[2], runs=runs)
-    for point in setting.points[:2]:
-        value, slope = setting.value_and_gradient(point, setting.batch)
+    for point, centring in zip(
+        setting.points, (setting.no_centring, setting.centring), strict=False
+    ):
+        value, slope = setting.value_and_gradient(point, setting.batch | {"centring": centring})
         with jax.enable_x64(True):
-            real_line = setting.packing.split(jax.numpy.asarray(point))
+            real_line = setting.packing.split(jax.numpy.asarray(point), centring)
             expected = -float(potential_energy(model, (batch,), {}, real_line))
+            expected += float(setting.packing.log_jacobian(real_line, centring))
         assert np.isfinite(value)
         assert value == pytest.approx(expected, rel=1e-10, abs=1e-9)
         assert np.all(np.isfinite(slope))
@@ -133,24 +139,31 @@ def test_vector_and_site_values_are_each_others_inverse(case, runs):
         for s, shape in zip(setting.packing.sites, setting.packing.shapes, strict=True)
     }
     np.testing.assert_allclose(setting.packing.join(sites), setting.points, rtol=1e-8, atol=1e-8)
+    partly = setting.packing.constrain(setting.points, setting.centring)
+    back = setting.packing.join(partly, setting.centring)
+    np.testing.assert_allclose(back, setting.points, rtol=1e-8, atol=1e-8)
     assert len(setting.packing.names()) == setting.packing.size == setting.points.shape[1]
 
 
 @EACH_CASE
-def test_vector_changes_volume_only_by_the_supports(case, runs):
-    """log|d(unconstrained sites)/d(vector)| is 0, so that no Jacobian is missing."""
-    packing = Setting(case, runs).packing
-    point = Setting(case, runs).points[0]
+@pytest.mark.parametrize("centred", [False, True])
+def test_no_jacobian_is_missing(case, centred, runs):
+    """log|d(unconstrained sites)/d(vector)| is 0, and with centring what `log_jacobian` says."""
+    setting = Setting(case, runs)
+    packing, point = setting.packing, setting.points[0]
+    centring = setting.centring if centred else setting.no_centring
 
     def flat(vector):
-        parts = packing.split(vector)
+        parts = packing.split(vector, centring)
         return np.concatenate([np.ravel(parts[s.name]) for s in packing.sites])
 
     steps = 1e-6 * np.eye(packing.size)
     jacobian = np.stack([(flat(point + s) - flat(point - s)) / 2e-6 for s in steps])
     sign, log_volume = np.linalg.slogdet(jacobian)
+    expected = float(packing.log_jacobian(packing.split(point, centring), centring))
     assert abs(sign) == 1
-    assert log_volume == pytest.approx(0.0, abs=1e-6)
+    assert log_volume == pytest.approx(expected, abs=1e-5)
+    assert centred or expected == 0
 
 
 def logpdf_on_real_line(prior, value):

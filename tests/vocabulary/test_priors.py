@@ -46,14 +46,16 @@ def test_draws_follow_the_seed(prior, law):
 
 
 @EACH_PRIOR
-def test_density_is_scipys_in_numpyro_and_scipy(prior, law):
+def test_density_is_scipys_in_all_three_namespaces(prior, law):
     import jax
 
     x = law.ppf(np.array([0.01, 0.2, 0.5, 0.9, 0.999]))
     np.testing.assert_allclose(prior.scipy().logpdf(x), law.logpdf(x), rtol=1e-12)
+    np.testing.assert_allclose(prior.log_density(x), law.logpdf(x), rtol=1e-10, atol=1e-12)
     with jax.enable_x64(True):
-        density = np.asarray(prior.numpyro().log_prob(jax.numpy.asarray(x)))
-    np.testing.assert_allclose(density, law.logpdf(x), rtol=1e-10, atol=1e-12)
+        x = jax.numpy.asarray(x)
+        for density in (prior.numpyro().log_prob(x), prior.log_density(x)):
+            np.testing.assert_allclose(density, law.logpdf(x), rtol=1e-10, atol=1e-12)
 
 
 @EACH_PRIOR
