@@ -10,9 +10,9 @@ import bayescale as bs
 from bayescale import Coordinate, priors
 from bayescale.fitting import declaration
 from bayescale.inference.batch import make_batch, make_layout
+from bayescale.inference.engine import Clock, Engine, Settings, find_device, float64
 from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
-from bayescale.inference.sample import Clock, Settings, _Engine, find_device, float64
 from bayescale.pooling import Pooling
 
 CHINCHILLA = bs.get_law("chinchilla")
@@ -98,7 +98,7 @@ def prior_sites(packing):
 def engine_value(model, packing, batch, vector):
     device = find_device("cpu")
     with float64(device):
-        engine = _Engine(model, packing, Settings(), declaration(model), device, Clock(), {})
+        engine = Engine(model, packing, Settings(), declaration(model), device, Clock(), {})
         return engine.gradient(engine.put(batch), packing.no_centring())(vector)
 
 

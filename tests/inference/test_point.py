@@ -10,9 +10,9 @@ import pytest
 import bayescale as bs
 from bayescale.inference import huber as module
 from bayescale.inference.batch import make_batch, make_layout
+from bayescale.inference.engine import find_device, float64
 from bayescale.inference.huber import Curve, Objective, huber
 from bayescale.inference.model import Model
-from bayescale.inference.sample import find_device, float64
 from bayescale.law import Input, Law, Param
 from bayescale.priors import LogNormal, Normal, Uniform
 
