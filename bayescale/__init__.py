@@ -57,7 +57,7 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_HOME, "plot", "priors"]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
@@ -69,4 +69,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "plot", "priors"])

@@ -108,7 +108,7 @@ class Fit:
 
     @cached_property
     def tree(self) -> "xr.DataTree":
-        """An ArviZ DataTree: posterior, prior, log_likelihood, posterior_predictive, …"""
+        """An ArviZ DataTree: posterior, prior, log_likelihood, posterior_predictive and more."""
         from bayescale.tree import build_tree
 
         return build_tree(self)

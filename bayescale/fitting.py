@@ -112,7 +112,7 @@ def assemble(
 ) -> Fit:
     """Put draws, diagnostics, gate and record together."""
     found = variables(model, layout, packing, packing.constrain(drawn.vectors, drawn.centring))
-    listed = scalars(found, layout.labels | {layout.cell_dim: layout.cells})
+    listed = scalars(found, {**layout.labels, layout.cell_dim: layout.cells})
     names, values = tuple(listed), np.stack(list(listed.values()))
     diagnostics = diagnose(names, values, drawn.stats)
     problems = design_problems(model, runs) or separation_problems(

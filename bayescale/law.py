@@ -139,7 +139,7 @@ class Param:
         return self.coordinate.name if self.coordinate else self.name
 
     def with_prior(self, prior: Prior, name: str) -> "Param":
-        """This parameter with another prior, on its coordinate or (by its name) on itself."""
+        """The parameter with another prior, on its coordinate or (by its name) on itself."""
         if self.coordinate and name == self.coordinate.name:
             if not self.prior.support.contains(prior.support):
                 raise LawError(
@@ -258,7 +258,7 @@ class Law:
         )
 
     def with_priors(self, priors: Mapping[str, Prior]) -> "Law":
-        """This law with some priors replaced, by parameter or coordinate name.
+        """The law with some priors replaced, by parameter or coordinate name.
 
         Raises
         ------

@@ -8,8 +8,6 @@ from bayescale.tables import Table, with_spread
 from bayescale.tree import describe
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayescale.fitted import Fit
 
 MAX_ROWS = 60
@@ -38,19 +36,19 @@ def fit_table(fit: "Fit") -> Table:
     )
 
 
-def _scalars(fit: "Fit") -> Iterator[tuple[str, "pd.Series"]]:
-    for name, row in fit.summary.iterrows():
-        yield str(name), row
+def _scalars(fit: "Fit") -> Iterator[tuple[str, dict[str, float]]]:
+    for name, row in fit.summary.to_dict(orient="index").items():
+        yield str(name), {str(k): float(v) for k, v in row.items()}
 
 
-def _row(fit: "Fit", name: str, row: "pd.Series") -> list[str]:
-    sd = float(row["sd"])
+def _row(fit: "Fit", name: str, row: dict[str, float]) -> list[str]:
+    sd = row["sd"]
     info = describe(fit, name.split("[")[0])
     unit = f" ({info['unit']})" if info["unit"] else ""
     return [
         name,
-        with_spread(float(row["median"]), sd),
-        f"{with_spread(float(row['q05']), sd)} to {with_spread(float(row['q95']), sd)}",
+        with_spread(row["median"], sd),
+        f"{with_spread(row['q05'], sd)} to {with_spread(row['q95'], sd)}",
         with_spread(sd, sd),
         f"{row['rhat']:.3f}",
         f"{min(row['ess_bulk'], row['ess_tail']):,.0f}",

@@ -73,8 +73,8 @@ class Allocation(Shown):
                 record[name] = intervals(_finite(self.draws[name][:, k]))
             record["recommended"] = self.recommended[k].to_dict()
             record["choices"] = [x.to_dict() for x in self.choices if c == x.C]
-            record["outside"] = {"inside_data": bool(self.reach[k] <= 1 + 1e-9)}
-            record["outside"]["factor"] = {"C": float(max(1.0, self.reach[k]))}
+            factor = float(max(1.0, self.reach[k]))
+            record["outside"] = {"inside_data": factor <= 1 + 1e-9, "factor": {"C": factor}}
             record["draws_without_optimum"] = float(self.no_optimum[k])
             budgets.append(record)
         return {
@@ -251,9 +251,8 @@ def check_law(fit: "Fit") -> None:
 def _notes(reach: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if missing.max() > 0:
-        notes += (
-            f"{missing.max():.1%} of draws have no optimum within range; intervals are of the rest.",
-        )
+        share = f"{missing.max():.1%} of draws"
+        notes += (f"{share} have no optimum within range; intervals are of the rest.",)
     if reach.max() > 1 + 1e-9:
         far = say_reach({"C": float(reach.max())})
         notes += (f"{far} the data. {beyond_warning()}",)

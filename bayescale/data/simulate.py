@@ -110,8 +110,8 @@ def make_sweep(record: Mapping[str, Any]) -> "pd.DataFrame":
     ----------
     record : mapping
         ``design`` (budgets in FLOP, sizes a budget, how wide they range, over-trained sizes and
-        their tokens per parameter), ``parameters``, ``noise``, ``failures`` (number of failed runs and how much
-        higher their loss is), ``seed``.
+        their tokens per parameter), ``parameters``, ``noise``, ``failures`` (number of failed
+        runs and how much higher their loss is), ``seed``.
 
     Returns
     -------

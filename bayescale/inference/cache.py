@@ -12,6 +12,7 @@ import platform
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,8 @@ def cache_folder() -> Path | None:
 @cache
 def environment_key() -> str:
     """Hash of all that a compiled function depends on besides its own source."""
-    import jax
-    import jaxlib
-
-    parts = [FORMAT, jax.__version__, jaxlib.__version__, platform.machine(), _cpu_flags()]
+    versions = [version("jax"), version("jaxlib")]
+    parts = [FORMAT, *versions, platform.machine(), _cpu_flags()]
     parts += [os.environ.get("XLA_FLAGS", ""), _source_hash()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -57,8 +56,6 @@ def _cpu_flags() -> str:
 @cache
 def _source_hash() -> str:
     """Hash of the source that a traced program comes from: vocabulary, laws, inference."""
-    from importlib.metadata import PackageNotFoundError, version
-
     root = Path(__file__).parents[1]
     vocabulary = ("arrays", "law", "noise", "pooling", "priors", "support")
     files = [root / f"{name}.py" for name in vocabulary]

@@ -45,7 +45,7 @@ def choose_centring(
         Vector under that centring.
     """
     full = {z: np.ones_like(c) for z, c in packing.no_centring().items()}
-    loose = {sp: LOOSE * _middle(packing, sp) for _, _, sp in packing.pools}
+    loose = {sp: np.asarray(LOOSE * _middle(packing, sp)) for _, _, sp in packing.pools}
     free = np.array([n.split("[")[0] not in loose for n in packing.names()])
     vectors = [packing.join({**packing.constrain(s), **loose}, full) for s in starts]
 

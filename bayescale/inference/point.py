@@ -84,7 +84,7 @@ def fit_point(
     arXiv:2404.10102, for the sum in place of the mean.
     """
     from bayescale.data.public import load_runs
-    from bayescale.inference.sample import find_device, float64
+    from bayescale.inference.engine import find_device, float64
 
     _check_settings(delta, starts, bootstrap, seed, reading)
     model = Model(_plain(get_law(law)))

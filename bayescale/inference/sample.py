@@ -1,65 +1,22 @@
 """From a model and a batch to draws: mode, whitening, NUTS."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bayescale.errors import FitError
 from bayescale.inference.batch import pad, padded_size
-from bayescale.inference.cache import compiled
 from bayescale.inference.centring import choose_centring
-from bayescale.inference.density import log_density
+from bayescale.inference.engine import Clock, Engine, Progress, Settings, find_device, float64
 from bayescale.inference.mode import Mode, find_mode
 from bayescale.inference.model import Model
-from bayescale.inference.nuts import CHUNK, kernel_functions
 from bayescale.inference.packing import Packing
 
-Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
+__all__ = ["Draws", "Progress", "Settings", "sample"]
 
 RETRIES = (0.95, 0.99)  # acceptance targets after divergences: smaller steps
 SUBSET = 4096  # rows on which starts are compared when a data set is much larger
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to sample.
-
-    Parameters
-    ----------
-    chains, draws, warmup : int
-        Chains, kept draws a chain, and adapting iterations before them.
-    target_accept : float
-        Acceptance probability that the step size aims at.
-    max_tree_depth : int
-        NUTS doubles a trajectory at most this often.
-    retry : bool
-        After divergences, sample again with smaller steps (target_accept .95, then .99).
-    device : str
-        JAX platform: ``cpu`` (the right place for one fit), ``gpu`` or ``tpu``.
-    """
-
-    chains: int = 4
-    draws: int = 1000
-    warmup: int = 300
-    target_accept: float = 0.8
-    max_tree_depth: int = 10
-    retry: bool = True
-    device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        for name, least in (("chains", 2), ("draws", 10), ("warmup", 20), ("max_tree_depth", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise FitError(f"{name} is {value!r}; expected a whole number of at least {least}.")
-        number = isinstance(self.target_accept, int | float)
-        if not number or not 0.5 <= self.target_accept < 1:
-            raise FitError(
-                f"target_accept is {self.target_accept!r}; expected a number between 0.5 and 1."
-            )
 
 
 @dataclass(frozen=True)
@@ -92,61 +49,6 @@ class Draws:
     gradients: int = 0
     target_accept: float = 0.8
     centring: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
-@contextmanager
-def float64(device: Any) -> Iterator[None]:
-    """Run JAX code in double precision on one device, whatever JAX is set to outside.
-
-    The kind of random keys is set too: draws follow the seed alone. Divergent trajectories may
-    hold NaN, which is no error.
-    """
-    import jax
-
-    with (
-        jax.enable_x64(True),
-        jax.default_device(device),
-        jax.default_prng_impl("threefry2x32"),
-        jax.threefry_partitionable(True),
-        jax.debug_nans(False),
-    ):
-        yield
-
-
-def find_device(platform: str) -> Any:
-    """The first JAX device of a platform.
-
-    Raises
-    ------
-    FitError
-        JAX has no such device here; the message lists those it has.
-    """
-    import jax
-
-    try:
-        return jax.devices(platform)[0]
-    except RuntimeError:
-        have = sorted({d.platform for d in jax.devices()})
-        raise FitError(
-            f"no JAX device '{platform}' here; available: {', '.join(have)}. "
-            "See `bayescale doctor`."
-        ) from None
-
-
-class Clock:
-    """Adds up wall seconds by phase."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Count the time inside the block for ``name``."""
-        begin = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
 def sample(
@@ -184,7 +86,7 @@ def sample(
         device = find_device(settings.device)
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
     with float64(device):
-        engine = _Engine(model, packing, settings, declaration, device, clock, origins)
+        engine = Engine(model, packing, settings, declaration, device, clock, origins)
         centring = packing.no_centring()
         data = engine.put(pad(batch, padded_size(len(batch["response"]))))
         gradient = engine.gradient(data, centring)
@@ -196,21 +98,18 @@ def sample(
                 gradient, starts = engine.gradient(data, centring), start[None]
             mode = find_mode(gradient, starts)
         data = data | {"centring": centring}
-        for target in _targets(settings):
-            run = engine.run(data, gradient, mode, streams[1], target, progress)
-            if not run[1]["diverging"].any():
-                break
-    return Draws(*run[:2], mode, clock.seconds, origins, run[2], target, centring)
-
-
-def _targets(settings: Settings) -> Iterator[float]:
-    """Acceptance targets to try until no transition diverges."""
-    yield settings.target_accept
-    yield from (t for t in RETRIES if t > settings.target_accept and settings.retry)
+        target = settings.target_accept
+        run = engine.run(data, gradient, mode, streams[1], target, progress)
+        for smaller in RETRIES if settings.retry else ():
+            if run[1]["diverging"].any() and smaller > target:
+                target = smaller
+                run = engine.run(data, gradient, mode, streams[1], target, progress)
+    vectors, stats, gradients = run
+    return Draws(vectors, stats, mode, clock.seconds, origins, gradients, target, centring)
 
 
 def _starts(
-    engine: "_Engine",
+    engine: "Engine",
     packing: Packing,
     batch: dict[str, Any],
     gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
@@ -240,110 +139,3 @@ def _subset(batch: dict[str, Any], keep: np.ndarray) -> dict[str, Any]:
         return value if np.ndim(value) == 0 else value[keep]
 
     return {k: pick(v) for k, v in batch.items()}
-
-
-class _Engine:
-    """The compiled functions of one model on one device."""
-
-    def __init__(
-        self,
-        model: Model,
-        packing: Packing,
-        settings: Settings,
-        declaration: str | None,
-        device: Any,
-        clock: Clock,
-        origins: dict[str, str],
-    ) -> None:
-        self.settings, self.size = settings, packing.size
-        self.device, self.clock, self.origins = device, clock, origins
-        self.declaration = declaration and (
-            f"{declaration}|{packing!r}|{settings.warmup}|{settings.max_tree_depth}"
-        )
-        self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
-
-    def put(self, batch: dict[str, Any]) -> Any:
-        """Move a batch to the device, as float64 and int64 arrays."""
-        import jax
-
-        return jax.device_put(jax.tree.map(np.asarray, batch), self.device)
-
-    def gradient(
-        self, data: Any, centring: Mapping[str, np.ndarray]
-    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-        """Value and gradient of the log density, as a function of NumPy vectors."""
-        import jax
-
-        data = data | {"centring": dict(centring)}
-        args = (np.zeros(self.size), data)
-        function = self._compile("gradient", lambda: jax.value_and_grad(self.density), args)
-
-        def call(vector: np.ndarray) -> tuple[float, np.ndarray]:
-            value, slope = function(vector, data)
-            return float(value), np.asarray(slope)
-
-        return call
-
-    def run(
-        self,
-        data: Any,
-        gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
-        mode: Mode,
-        rng: np.random.Generator,
-        target: float,
-        progress: Progress | None,
-    ) -> tuple[np.ndarray, dict[str, np.ndarray], int]:
-        """Run all chains; give draws, statistics and gradient evaluations."""
-        s = self.settings
-        where = (np.asarray(target), mode.vector, mode.whitening, data)
-        keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
-        z = _chain_starts(gradient, mode, s.chains, rng)
-        args = (z, keys, *where)
-        start = self._compile("start", lambda: self._functions()[0], args)
-        state = start(*args)
-        advance = self._compile("advance", lambda: self._functions()[1], (state, *where))
-        traces, total, divergences = [], s.warmup + s.draws, 0
-        with self.clock.phase("sample"):
-            for done in range(0, total, CHUNK):
-                state, trace = advance(state, *where)
-                traces.append([np.asarray(t) for t in trace])
-                kept = slice(max(0, s.warmup - done), None)
-                divergences += int(traces[-1][5][:, kept].sum())
-                if progress:
-                    progress(min(done + CHUNK, total), total, divergences)
-        joined = [np.concatenate(t, axis=1)[:, s.warmup : total] for t in zip(*traces, strict=True)]
-        names = ("lp", "energy", "n_steps", "acceptance_rate", "diverging", "step_size")
-        stats = dict(zip(names, joined[1:], strict=True))
-        stats["lp"] = -stats["lp"]
-        stats["reached_max_treedepth"] = stats["n_steps"] >= 2**s.max_tree_depth - 1
-        vectors = mode.vector + joined[0] @ mode.whitening.T
-        return vectors, stats, int(stats["n_steps"].sum())
-
-    def _functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        s = self.settings
-        return kernel_functions(self.density, s.warmup, s.max_tree_depth)
-
-    def _compile(
-        self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]
-    ) -> Callable[..., Any]:
-        with self.clock.phase("trace, compile, load"):
-            function, origin = compiled(name, build, args, self.declaration, self.device)
-        self.origins[name] = origin
-        return function
-
-
-def _chain_starts(
-    gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    mode: Mode,
-    chains: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Overdispersed whitened starts, pulled towards the mode until the density is finite."""
-    starts = 2.0 * rng.standard_normal((chains, len(mode.vector)))
-    for k in range(chains):
-        for _ in range(20):
-            value, slope = gradient(mode.vector + mode.whitening @ starts[k])
-            if np.isfinite(value) and np.all(np.isfinite(slope)):
-                break
-            starts[k] *= 0.7
-    return starts

@@ -82,7 +82,7 @@ def test_regret_is_least_at_the_recommended_size(chinchilla):
     others = allocate(chinchilla, C, N=[best.N * f for f in (0.5, 0.9, 1.1, 2.0)]).choices
     assert all(best.expected_regret < o.expected_regret for o in others)
     assert (best.regret >= 0).all()
-    assert best.N == pytest.approx(np.median(answer.draws["N_opt"]), rel=0.5)
+    assert pytest.approx(np.median(answer.draws["N_opt"]), rel=0.5) == best.N
 
 
 def test_waste_is_compute_over_the_least_that_reaches_the_loss(chinchilla):
@@ -93,7 +93,7 @@ def test_waste_is_compute_over_the_least_that_reaches_the_loss(chinchilla):
     _, at_c = closed_form(chinchilla, C)
     needed = C * ((at_c - E) / (loss - E)) ** (1 / gamma)  # L* - E is a power law of C
     np.testing.assert_allclose(choice.waste, C / needed, rtol=1e-5)
-    assert choice.D == pytest.approx(C / 6 / 40e9)
+    assert pytest.approx(C / 6 / 40e9) == choice.D
 
 
 def test_json_has_the_keys_that_scripts_read(chinchilla):
