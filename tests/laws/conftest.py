@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayescale.inference.packing import Packing
 from bayescale.inference.model import Model
+from bayescale.inference.packing import Packing
 from bayescale.law import Law
 
 ROWS, DRAWS = 12, 50
