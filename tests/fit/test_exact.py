@@ -80,6 +80,110 @@ def test_evidence_parts_are_exact(line):
     assert float(fit.tree["log_prior"]["s"][2, 99]) == pytest.approx(stats.norm(0, 0.2).logpdf(s))
 
 
+# groups: given the spread between them the posterior is Gaussian, and the spread is one number
+
+
+def grouped_runs():
+    """Eight groups, half of them measured well and half badly, so centring has to differ."""
+    rng = np.random.default_rng(8)
+    group = np.repeat(np.arange(8), 4)
+    sd = np.where(group % 2, 0.02, 0.5) * rng.uniform(0.8, 1.2, len(group))
+    y = 3.0 + 0.25 * rng.standard_normal(8)[group] + sd * rng.standard_normal(len(group))
+    return pd.DataFrame(
+        {"x": 0.0, "loss": y, "sd": sd, "group": [f"g{k}" for k in group], "place": group}
+    )
+
+
+def by_quadrature(frame, log_prior, spreads):
+    """Exact posterior means and SDs of the common value, the spread and the groups' values."""
+    place, sd, y = (frame[c].to_numpy() for c in ("place", "sd", "loss"))
+    log_weight, means, squares = [], [], []
+    for s in spreads:
+        # unknowns: common value c ~ N(2.5, 1), group values u_g ~ N(c, s)
+        precision = np.zeros((9, 9))
+        precision[0, 0] = 1.0 + 8 / s**2
+        precision[0, 1:] = precision[1:, 0] = -1 / s**2
+        precision[1:, 1:] = np.diag(1 / s**2 + np.bincount(place, 1 / sd**2))
+        pull = np.concatenate([[2.5], np.bincount(place, y / sd**2)])
+        covariance = np.linalg.inv(precision)
+        mean = covariance @ pull
+        evidence = 0.5 * pull @ mean + 0.5 * np.linalg.slogdet(covariance)[1] - 8 * np.log(s)
+        log_weight.append(evidence + log_prior(s) + np.log(s))  # a grid in ln s
+        means.append(mean)
+        squares.append(np.diag(covariance) + mean**2)
+    weight = np.exp(np.array(log_weight) - max(log_weight))
+    weight /= weight.sum()
+    mean = weight @ np.array(means)
+    sd_of = np.sqrt(weight @ np.array(squares) - mean**2)
+    return mean, sd_of, weight @ spreads, weight @ np.log(spreads)
+
+
+SPREADS = np.geomspace(1e-3, 10, 3000)
+
+
+def assert_exact(draws, mean, sd=None):
+    """Mean (and SD) of draws, shape (chain, draw), within five Monte Carlo errors."""
+    from bayescale.inference.convergence import ess_bulk, ess_tail
+
+    size = min(ess_bulk(draws[None])[0], ess_tail(draws[None])[0])
+    assert abs(draws.mean() - mean) < 5 * draws.std() / np.sqrt(size)
+    if sd is not None:
+        assert draws.std() / sd == pytest.approx(1, abs=8 / np.sqrt(size))
+
+
+def test_partial_pooling_is_exact():
+    from scipy import stats
+
+    frame = grouped_runs()
+    law = bs.Law(
+        "level",
+        (bs.Input("x", positive=False),),
+        (bs.Param("c", priors.Normal(2.5, 1.0)),),
+        mean=lambda c, x: c + 0.0 * x,
+    )
+    fit = bs.fit(
+        law,
+        frame,
+        noise=bs.normal(sigma=None, known_sd="sd"),
+        pooling={"c": bs.partial("group", priors.HalfNormal(0.3))},
+        draws=2000,
+    )
+    assert fit.gate.converged, fit.gate.headline()
+    prior = stats.halfnorm(scale=0.3).logpdf
+    mean, sd, spread, log_spread = by_quadrature(frame, prior, SPREADS)
+    values = {k: v.values for k, v in fit.variables.items()}
+    assert_exact(values["c_pop"], mean[0], sd[0])
+    for k in range(8):
+        assert_exact(values["c"][..., k], mean[1 + k], sd[1 + k])
+    assert_exact(values["c_sd"], spread)
+    assert_exact(np.log(values["c_sd"]), log_spread)
+
+
+def test_offsets_of_runs_are_exact():
+    """The same model told as noise: rows of one run share an offset."""
+    from scipy import stats
+
+    frame = grouped_runs()
+    law = bs.Law(
+        "level",
+        (bs.Input("x", positive=False),),
+        (bs.Param("c", priors.Normal(2.5, 1.0)),),
+        mean=lambda c, x: c + 0.0 * x,
+    )
+    noise = bs.normal(sigma=None, known_sd="sd", runs="group", run_sd=priors.LogNormal(0.2, 0.8))
+    fit = bs.fit(law, frame, noise=noise, draws=2000)
+    assert fit.gate.converged, fit.gate.headline()
+    prior = stats.lognorm(0.8, scale=0.2).logpdf
+    mean, sd, spread, log_spread = by_quadrature(frame, prior, SPREADS)
+    values = {k: v.values for k, v in fit.variables.items()}
+    assert_exact(values["c"], mean[0], sd[0])
+    assert_exact(np.log(values["run_sd"]), log_spread)
+    assert_exact(values["run_sd"], spread)
+    for k in range(8):
+        group = values["c"] + values["run_sd"] * values["run_offset"][..., k]
+        assert_exact(group, mean[1 + k], sd[1 + k])
+
+
 # designs that leave something open; all share chinchilla's compiled program
 
 
