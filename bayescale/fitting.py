@@ -13,7 +13,7 @@ from bayescale.fitted import Fit
 from bayescale.inference.batch import Layout, make_batch, make_layout
 from bayescale.inference.diagnostics import Diagnostics, diagnose
 from bayescale.inference.gate import Problem, judge
-from bayescale.inference.model import Model
+from bayescale.inference.model import Model, make_model
 from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import Variable, scalars, variables
 from bayescale.inference.sample import Draws, Progress, Settings, sample
@@ -62,7 +62,8 @@ def fit(
     pooling : mapping, optional
         Parameter -> ``partial("column")`` or ``independent("column")``; others are shared.
     priors : mapping, optional
-        Replacements of priors, by parameter or coordinate name.
+        Replacements of priors, by name of a parameter or coordinate of the law, or of a
+        parameter of the noise (sigma, nu, noise_slope, run_sd).
     seed : int
         The same seed gives the same draws on the same machine.
     chains, draws, warmup, target_accept, max_tree_depth, retry, device
@@ -89,7 +90,7 @@ def fit(
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise FitError(f"seed is {seed!r}; expected a whole number of at least 0.")
     settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
-    model = Model(get_law(law).with_priors(priors or {}), noise or Noise(), Pooling.of(pooling))
+    model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
     table = _read(runs, reading)
     layout = make_layout(model, table)
     _check_rows(model, table)

@@ -11,153 +11,22 @@ from typing import Any
 
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
-from bayescale.priors import POSITIVE, Prior, Support
+from bayescale.param import Coordinate, Derived, Input, Param, Reference
+from bayescale.priors import Prior
+from bayescale.signature import call_with, check_signature, check_unique, renamed
+from bayescale.support import POSITIVE
 
-__all__ = ["Coordinate", "Derived", "Input", "Law", "Param", "Reference", "namespace"]
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Where an equation stands: a citation, its arXiv id, the equation's number."""
-
-    text: str
-    arxiv: str = ""
-    equation: str = ""
-
-    def __str__(self) -> str:
-        parts = [self.text]
-        if self.arxiv:
-            parts.append(f"arXiv:{self.arxiv}")
-        if self.equation:
-            parts.append(self.equation)
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Input:
-    """A column that a law reads, such as N.
-
-    Parameters
-    ----------
-    name : str
-        Argument of the law's mean and column of the run table.
-    meaning, unit : str
-        Said in tables and plots.
-    dims : tuple of str
-        Named axes behind the axis of runs, such as ``("source",)``.
-    positive : bool
-        Whether the input is positive; such an input has a reference ``<name>_ref``, its
-        geometric mean over the data, else its mean.
-    """
-
-    name: str
-    meaning: str = ""
-    unit: str = ""
-    dims: tuple[str, ...] = ()
-    positive: bool = True
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """What is sampled in place of a parameter: a quantity that the data see directly.
-
-    A of the Chinchilla law is the size term at N = 1, seventy e-folds from any run, and moves
-    with every change of alpha; the size term at the data's centre does not.
-
-    Parameters
-    ----------
-    name, meaning, unit : str
-        As for a parameter.
-    to_param : callable
-        Gives the parameter from the coordinate, other coordinates or parameters, and input
-        references (arguments by name: ``size_term, alpha, N_ref``).
-    from_param : callable
-        The inverse: the coordinate from the parameters and references (arguments by name).
-    """
-
-    name: str
-    to_param: Callable[..., Any]
-    from_param: Callable[..., Any]
-    meaning: str = ""
-    unit: str = ""
-
-
-@dataclass(frozen=True)
-class Param:
-    """A parameter of a law or of a noise, with its prior.
-
-    Parameters
-    ----------
-    name : str
-        Argument of the law's mean.
-    prior : Prior
-        Prior of the parameter, or of its coordinate where there is one.
-    meaning, unit, latex : str
-        Said in tables, plots and equations.
-    dims : tuple of str
-        Named axes, such as ``("modality",)``; empty for a scalar.
-    support : Support, optional
-        Where the law accepts the parameter; a prior must stay within it. Default: the
-        prior's own support.
-    coordinate : Coordinate, optional
-        What is sampled in place of the parameter.
-    why : str
-        The reason for the default prior; shown by ``bayescale laws NAME``.
-    """
-
-    name: str
-    prior: Prior
-    meaning: str = ""
-    unit: str = ""
-    latex: str = ""
-    dims: tuple[str, ...] = ()
-    support: Support | None = None
-    coordinate: Coordinate | None = None
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.prior, Prior):
-            raise LawError(
-                f"the prior of '{self.name}' is {self.prior!r}; expected a prior such as "
-                "LogNormal(1, 1)."
-            )
-        allowed = self.allowed
-        if self.coordinate is None and not allowed.contains(self.prior.support):
-            raise LawError(
-                f"parameter '{self.name}' is {allowed}, but its prior {self.prior} is "
-                f"{self.prior.support}; use a prior with support inside it."
-            )
-
-    @property
-    def allowed(self) -> Support:
-        """Support of the parameter."""
-        return self.support or self.prior.support
-
-    @property
-    def site(self) -> str:
-        """Name of what is sampled: the coordinate's, or the parameter's own."""
-        return self.coordinate.name if self.coordinate else self.name
-
-    def with_prior(self, prior: Prior, name: str) -> "Param":
-        """The parameter with another prior, on its coordinate or (by its name) on itself."""
-        if self.coordinate and name == self.coordinate.name:
-            if not self.prior.support.contains(prior.support):
-                raise LawError(
-                    f"'{name}' is {self.prior.support}, but the prior {prior} is {prior.support}."
-                )
-            return replace(self, prior=prior, support=self.allowed, why="")
-        return replace(self, prior=prior, support=self.allowed, coordinate=None, why="")
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A quantity computed from parameters (and input references), such as a = β/(α+β)."""
-
-    name: str
-    function: Callable[..., Any]
-    meaning: str = ""
-    unit: str = ""
-    latex: str = ""
+__all__ = [
+    "Coordinate",
+    "Derived",
+    "Input",
+    "Law",
+    "Param",
+    "Reference",
+    "call_with",
+    "namespace",
+    "renamed",
+]
 
 
 @dataclass(frozen=True)
@@ -221,8 +90,8 @@ class Law:
             object.__setattr__(self, part, tuple(getattr(self, part)))
         names = [p.name for p in self.params] + [i.name for i in self.inputs]
         sampled = [p.site for p in self.params if p.coordinate]
-        _check_unique(self.name, names + sampled + [d.name for d in self.derived])
-        _check_signature(self.name, "mean", self.mean, set(names), exact=True)
+        check_unique(self.name, names + sampled + [d.name for d in self.derived])
+        check_signature(self.name, "mean", self.mean, set(names), exact=True)
         refs = {f"{i.name}_ref" for i in self.inputs}
         params = {p.name for p in self.params}
         sites = {p.site for p in self.params}
@@ -230,15 +99,15 @@ class Law:
             if p.coordinate:
                 label = f"coordinate '{p.coordinate.name}'"
                 known = (params - {p.name}) | refs | sites
-                _check_signature(self.name, label, p.coordinate.to_param, known)
-                _check_signature(self.name, label, p.coordinate.from_param, params | refs)
+                check_signature(self.name, label, p.coordinate.to_param, known)
+                check_signature(self.name, label, p.coordinate.from_param, params | refs)
         for name in (*self.terms, *(n for pair in self.slopes for n in pair)):
             if self.param(name).prior.support != POSITIVE:
                 raise LawError(
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
         for d in self.derived:
-            _check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
 
     def param(self, name: str) -> Param:
         """The parameter of this name (or of this coordinate's name).
@@ -318,59 +187,3 @@ class Law:
             return plain_text(self.latex())
         except LawError:
             return f"{self.response} = {self.name}({', '.join(i.name for i in self.inputs)})"
-
-
-def call_with(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """Call a function with those of ``values`` that its arguments name."""
-    return function(**{name: values[name] for name in inspect.signature(function).parameters})
-
-
-def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
-    """``function`` with some arguments under other names: ``renamed(mean, x="N")``."""
-    back = {new: old for old, new in names.items()}
-    signature = inspect.signature(function)
-
-    def call(**values: Any) -> Any:
-        return function(**{back.get(name, name): value for name, value in values.items()})
-
-    parameters = [p.replace(name=names.get(p.name, p.name)) for p in signature.parameters.values()]
-    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    call.__doc__ = function.__doc__
-    return call
-
-
-def _check_unique(law: str, names: list[str]) -> None:
-    double = sorted({n for n in names if names.count(n) > 1})
-    if double:
-        raise LawError(f"law '{law}' declares {', '.join(double)} more than once.")
-
-
-def _check_signature(
-    law: str, what: str, function: Callable[..., Any], known: set[str], exact: bool = False
-) -> None:
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        raise LawError(
-            f"law '{law}': {what} is {function!r}; expected a function with named arguments."
-        ) from None
-    unnamed = (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.VAR_POSITIONAL,
-        inspect.Parameter.VAR_KEYWORD,
-    )
-    if any(p.kind in unnamed for p in parameters.values()):
-        raise LawError(f"law '{law}': {what} must name its arguments, without *, ** or /.")
-    asked = set(parameters)
-    unknown = sorted(asked - known)
-    missing = sorted(known - asked) if exact else []
-    if unknown or missing:
-        problems = []
-        if unknown:
-            problems.append(f"takes {', '.join(unknown)}, which the law does not declare")
-        if missing:
-            problems.append(f"lacks {', '.join(missing)}, which the law declares")
-        raise LawError(
-            f"law '{law}': {what} {' and '.join(problems)}. "
-            "Make its arguments and the declared parameters and inputs the same."
-        )

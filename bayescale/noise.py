@@ -7,13 +7,13 @@ share an offset.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from bayescale.arrays import gammaln, namespace
-from bayescale.errors import LawError
+from bayescale.errors import LawError, nearest
 from bayescale.law import Param
 from bayescale.pooling import Pool, independent
 from bayescale.priors import Gamma, LogNormal, Normal, Prior, prior_from_dict
@@ -112,6 +112,25 @@ class Noise:
             listed.append(Param("run_sd", self.run_sd, "spread between runs", unit, r"\tau"))
             listed.append(Param("run_offset", Normal(0.0, 1.0), "offset of a run in run_sd"))
         return tuple(listed)
+
+    def with_priors(self, priors: Mapping[str, Prior]) -> "Noise":
+        """The noise with the priors of some of its parameters replaced.
+
+        Raises
+        ------
+        LawError
+            A parameter that this noise doesn't have, or a prior outside its support.
+        """
+        known = {p.name: p.name for p in self.params() if p.name != "run_offset"}
+        if "noise_slope" in known:
+            known["noise_slope"] = "slope"
+        for name in priors:
+            if name not in known:
+                raise LawError(
+                    f"this noise ({self.describe()}) has no parameter '{name}'; it has "
+                    f"{', '.join(known)}." + nearest(name, list(known))
+                )
+        return replace(self, **{known[name]: prior for name, prior in priors.items()})
 
     def pools(self) -> dict[str, Pool]:
         """Grouping of the noise's own parameters: one offset a run."""

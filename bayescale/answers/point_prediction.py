@@ -152,7 +152,7 @@ def predict_point(fit: "PointFit", *, seed: int = 0, **asked: Any) -> PointPredi
     )
 
 
-_BEYOND = "beyond the data: intervals take the law as exact, so they are too narrow far out."
+_BEYOND = "Beyond the data: intervals take the law as exact, so they are too narrow far out."
 
 
 def _new_runs(fit: "PointFit", replicates: np.ndarray, seed: int) -> np.ndarray:

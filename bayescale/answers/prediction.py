@@ -150,7 +150,13 @@ def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
     mean = np.broadcast_to(mean, (laws.size, len(next(iter(points.values())))))
     factors = reach(fit, points)
     outside = any((f != 1).any() for f in factors.values())
-    warnings = fit.warnings + ((f"beyond the data. {beyond_warning()}",) if outside else ())
+    pooled = [c for c in fit.model.cell_columns if c not in group]
+    fresh = tuple(
+        f"For a new {c}, drawn around the common values; name one with {c}=… "
+        f"(--group {c}=…): {', '.join(fit.layout.labels[c][:6])}."
+        for c in pooled
+    )
+    warnings = fit.warnings + fresh + ((f"Beyond the data. {beyond_warning()}",) if outside else ())
     return Prediction(
         points=points,
         loss=mean,

@@ -64,7 +64,7 @@ def build_model(
         Columns that the noise reads (`Noise`).
     """
     from bayescale.errors import LawError, nearest
-    from bayescale.inference.model import Model
+    from bayescale.inference.model import make_model
     from bayescale.laws import get_law
     from bayescale.noise import NOISES
     from bayescale.pooling import Pooling, parse_pool
@@ -76,8 +76,9 @@ def build_model(
         )
     replaced = pairs(priors, "--prior", 'param=prior, such as "E=LogNormal(1.5, 0.2)"')
     pooled = pairs(pools, "--pool", "param=kind:column, such as alpha=partial:corpus")
-    return Model(
-        get_law(law).with_priors({name: parse_prior(text) for name, text in replaced.items()}),
+    return make_model(
+        get_law(law),
         NOISES[noise](**{name: column for name, column in options.items() if column}),
         Pooling.of({name: parse_pool(text) for name, text in pooled.items()}),
+        {name: parse_prior(text) for name, text in replaced.items()},
     )

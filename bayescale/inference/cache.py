@@ -57,7 +57,7 @@ def _cpu_flags() -> str:
 def _source_hash() -> str:
     """Hash of the source that a traced program comes from: vocabulary, laws, inference."""
     root = Path(__file__).parents[1]
-    vocabulary = ("arrays", "law", "noise", "pooling", "priors", "support")
+    vocabulary = ("arrays", "law", "noise", "param", "pooling", "priors", "signature", "support")
     files = [root / f"{name}.py" for name in vocabulary]
     files += [*root.glob("laws/*.py"), *root.glob("inference/*.py")]
     digest = hashlib.sha256()

@@ -192,6 +192,29 @@ class Model:
         return self.noise.log_density(batch["response"], mean, params, batch["noise"])
 
 
+NOISE_NAMES = ("sigma", "nu", "noise_slope", "run_sd")
+
+
+def make_model(
+    law: Law, noise: Noise, pooling: Pooling, priors: Mapping[str, Prior] | None = None
+) -> Model:
+    """A model with some priors replaced, of the law or of its noise, by parameter name.
+
+    Raises
+    ------
+    LawError
+        A parameter that neither has, or a prior outside its support.
+    """
+    if not isinstance(priors, Mapping):
+        return Model(law.with_priors({} if priors is None else priors), noise, pooling)
+    own = {p.name for p in law.params} | {p.site for p in law.params}
+    of_noise = {n: v for n, v in priors.items() if n in NOISE_NAMES and n not in own}
+    of_law = {n: v for n, v in priors.items() if n not in of_noise}
+    return Model(
+        law.with_priors(of_law), noise.with_priors(of_noise) if of_noise else noise, pooling
+    )
+
+
 def _new_axis(value: Any, rank: int) -> Any:
     """Insert an axis of one in front of the last ``rank`` axes."""
     return namespace(value).expand_dims(value, axis=-(rank + 1))

@@ -83,7 +83,7 @@ def test_reach_tells_how_far_outside_the_data_a_point_lies(chinchilla, sweep):
     assert answer.reach["N"][0] == pytest.approx(3)
     assert answer.reach["D"][0] == 1
     assert "N 3x above" in answer.to_dict()["predictions"][0]["outside"]["text"]
-    assert any("beyond the data" in w for w in answer.warnings)
+    assert any("Beyond the data" in w for w in answer.warnings)
     inside = predict(chinchilla, N=1e9, D=2e10)
     assert inside.to_dict()["predictions"][0]["outside"]["inside_data"] is True
 

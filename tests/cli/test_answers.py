@@ -38,7 +38,7 @@ def test_values_can_be_repeated_or_in_one_option(call, fit_file):
 def test_predict_far_outside_says_so(call, fit_file):
     record = call("predict", fit_file, "--N", "70B", "--D", "1.4T", "--json").json()
     assert record["predictions"][0]["outside"]["factor"]["C"] > 100
-    assert any("beyond the data" in w for w in record["warnings"])
+    assert any("Beyond the data" in w for w in record["warnings"])
 
 
 def test_allocate(call, fit_file):

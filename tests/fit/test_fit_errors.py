@@ -47,7 +47,7 @@ def test_settings(table, options, message):
 DECLARATIONS = {
     "unknown law": (("chinchila",), {}, "Did you mean 'chinchilla'"),
     "unknown parameter": (("chinchilla",), {"priors": {"betta": priors.Beta(1, 1)}}, "'beta'"),
-    "prior of the noise": (("chinchilla",), {"priors": {"sigma": priors.HalfNormal(1)}}, "sigma"),
+    "prior of the noise": (("chinchilla",), {"priors": {"sigma": priors.Normal(0, 1)}}, "sigma"),
     "wrong support": (("chinchilla",), {"priors": {"E": priors.Normal(0, 1)}}, "positive"),
     "no prior": (("chinchilla",), {"priors": {"E": 1.8}}, "expected a prior"),
     "priors in a list": (("chinchilla",), {"priors": [1]}, "expected a mapping"),

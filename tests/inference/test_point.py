@@ -240,7 +240,7 @@ def test_prediction_of_mean_and_new_run(noisy):
     assert log_sd == pytest.approx(both, rel=0.1)
     assert answer.records()[0]["outside"] == "inside the data"
     assert "above" in answer.records()[1]["outside"]
-    assert any("beyond the data" in w for w in answer.warnings)
+    assert any("Beyond the data" in w for w in answer.warnings)
     assert len(answer.to_frame()) == 4
 
 

@@ -191,3 +191,19 @@ def test_describe_says_all_parts():
 def test_messages(options, message):
     with pytest.raises(LawError, match=message):
         bs.Noise(**options)
+
+
+def test_priors_of_the_noise_are_replaced_by_name():
+    from bayescale.inference.model import make_model
+    from bayescale.laws import CHINCHILLA
+    from bayescale.pooling import Pooling
+    from bayescale.priors import HalfNormal, LogNormal, Normal
+
+    changed = {"sigma": LogNormal(0.02, 0.3), "noise_slope": Normal(0, 1), "E": HalfNormal(2)}
+    noise = bs.student_t(varies_with="C")
+    model = make_model(CHINCHILLA, noise, Pooling(), changed)
+    assert (model.noise.sigma, model.noise.slope) == (changed["sigma"], changed["noise_slope"])
+    assert model.law.param("E").prior == changed["E"]
+    assert model.noise.nu == noise.nu
+    with pytest.raises(LawError, match="this noise .* has no parameter 'run_sd'; it has sigma, nu"):
+        make_model(CHINCHILLA, noise, Pooling(), {"run_sd": LogNormal(0.1, 1)})
