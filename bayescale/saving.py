@@ -115,7 +115,7 @@ def load(path: str | Path, law: Law | None = None) -> Fit:
             return _restore(tree, record, path, law)
     except FitError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as problem:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as problem:
         reason = str(problem).splitlines()[0][:120] if str(problem) else type(problem).__name__
         raise FitError(f"{path} can't be read as a bayescale fit ({reason}). {_REREAD}") from None
 

@@ -194,7 +194,8 @@ def test_diagnostics_are_arviz_numbers():
 
     draws = autocorrelated(0.7, (2, CHAINS, DRAWS))
     found = diagnose(("p0", "p1"), draws, good_stats())
-    data = xr.Dataset({f"p{k}": (("chain", "draw"), draws[k]) for k in range(2)})
+    coords = {"chain": np.arange(CHAINS), "draw": np.arange(DRAWS)}
+    data = xr.Dataset({f"p{k}": (("chain", "draw"), draws[k]) for k in range(2)}, coords)
     for name, expected in (
         ("rhat", az.rhat(data)),
         ("ess_bulk", az.ess(data, method="bulk")),
@@ -203,8 +204,8 @@ def test_diagnostics_are_arviz_numbers():
             assert getattr(found, name)[k] == pytest.approx(float(expected[f"p{k}"]), rel=1e-9)
     ends = [az.ess(data, method="quantile", prob=q)["p0"] for q in (0.05, 0.95)]
     assert found.ess_tail[0] == pytest.approx(float(min(ends)), rel=1e-9)
-    energy = xr.Dataset({"energy": (("chain", "draw"), good_stats()["energy"])})
+    energy = xr.Dataset({"energy": (("chain", "draw"), good_stats()["energy"])}, coords)
     tree = xr.DataTree.from_dict({"/sample_stats": energy})
     np.testing.assert_allclose(found.ebfmi, np.ravel(az.bfmi(tree)["energy"]), rtol=1e-2)
-    se = xr.DataArray(draws[0], dims=("chain", "draw")).to_dataset(name="x")
+    se = xr.DataArray(draws[0], coords, ("chain", "draw")).to_dataset(name="x")
     assert found.mcse[0] == pytest.approx(float(az.mcse(se, method="mean")["x"]), rel=0.02)
