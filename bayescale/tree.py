@@ -67,7 +67,7 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
 
 
 def pointwise(
-    fit: "Fit", sites: Mapping[str, np.ndarray], seed: int
+    fit: "Fit", sites: Mapping[str, np.ndarray], seed: int, likelihood: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log likelihood of each run and a replicate of it, for draws of the sites.
 
@@ -75,6 +75,10 @@ def pointwise(
     ----------
     sites : mapping
         Site -> array of shape (chain, draw, ...).
+    seed : int
+        Seed of the replicates' noise.
+    likelihood : bool
+        Whether the log likelihood is wanted; else it comes empty.
 
     Returns
     -------
@@ -82,18 +86,17 @@ def pointwise(
     """
     model, batch = fit.model, make_batch(fit.model, fit.runs, fit.layout)
     rng = np.random.default_rng([seed, 11])
-    likelihood, replicates = [], []
-    for chain in range(next(iter(sites.values())).shape[0]):
+    chains, draws = next(iter(sites.values())).shape[:2]
+    densities, replicates = [], []
+    for chain in range(chains):
         coordinates = model.coordinates({k: v[chain] for k, v in sites.items()})
         params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
-        mean = np.broadcast_to(
-            model.mean(params, batch["inputs"]),
-            (next(iter(sites.values())).shape[1], len(fit.runs)),
-        )
-        density = model.noise.log_density(batch["response"], mean, params, batch["noise"])
-        likelihood.append(density)
+        mean = np.broadcast_to(model.mean(params, batch["inputs"]), (draws, len(fit.runs)))
+        if likelihood:
+            y = batch["response"]
+            densities.append(model.noise.log_density(y, mean, params, batch["noise"]))
         replicates.append(model.noise.draw(rng, mean, params, batch["noise"]))
-    return np.stack(likelihood), np.stack(replicates)
+    return np.stack(densities) if likelihood else np.empty((0,)), np.stack(replicates)
 
 
 def _chained(fit: "Fit", thin: int) -> dict[str, np.ndarray]:
@@ -106,7 +109,8 @@ def _prior(fit: "Fit", keep: int) -> tuple[dict[str, Variable], np.ndarray]:
     sites = {k: v[None] for k, v in fit.packing.sample_prior(rng, PRIOR_DRAWS).items()}
     found = variables(fit.model, fit.layout, fit.packing, sites)
     with np.errstate(all="ignore"):  # wild prior draws may overflow; they are draws all the same
-        _, replicates = pointwise(fit, {k: v[:, ::keep] for k, v in sites.items()}, fit.seed + 1)
+        some = {k: v[:, ::keep] for k, v in sites.items()}
+        _, replicates = pointwise(fit, some, fit.seed + 1, likelihood=False)
     return found, replicates
 
 

@@ -13,7 +13,7 @@ from bayescale.inference.cache import compiled
 from bayescale.inference.density import log_density
 from bayescale.inference.mode import Mode
 from bayescale.inference.model import Model
-from bayescale.inference.nuts import CHUNK, kernel_functions
+from bayescale.inference.nuts import CHUNK, advance_function, state_size
 from bayescale.inference.packing import Packing
 
 Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
@@ -168,14 +168,16 @@ class Engine:
         where = (np.asarray(target), mode.vector, mode.whitening, data)
         keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
         z = _chain_starts(gradient, mode, s.chains, rng)
-        args = (z, keys, *where)
-        start = self._compile("start", lambda: self._functions()[0], args)
-        state = start(*args)
-        advance = self._compile("advance", lambda: self._functions()[1], (state, *where))
+        state = np.zeros((s.chains, state_size(self.size)))
+        advance = self._compile(
+            "advance",
+            lambda: advance_function(self.density, s.warmup, s.max_tree_depth),
+            (np.asarray(True), z, keys, state, *where),
+        )
         traces, total, divergences = [], s.warmup + s.draws, 0
         with self.clock.phase("sample"):
             for done in range(0, total, CHUNK):
-                state, trace = advance(state, *where)
+                state, trace = advance(np.asarray(done == 0), z, keys, state, *where)
                 traces.append([np.asarray(t) for t in trace])
                 kept = slice(max(0, s.warmup - done), None)
                 divergences += int(traces[-1][5][:, kept].sum())
@@ -188,10 +190,6 @@ class Engine:
         stats["reached_max_treedepth"] = stats["n_steps"] >= 2**s.max_tree_depth - 1
         vectors = mode.vector + joined[0] @ mode.whitening.T
         return vectors, stats, int(stats["n_steps"].sum())
-
-    def _functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        s = self.settings
-        return kernel_functions(self.density, s.warmup, s.max_tree_depth)
 
     def _compile(
         self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]

@@ -3,17 +3,8 @@
 from typing import Any
 
 from bayescale.arrays import power
-from bayescale.law import Coordinate, Derived, Law, Param, Reference
-from bayescale.laws.common import (
-    EXPONENT,
-    IRREDUCIBLE,
-    TERM,
-    WHY_EXPONENT,
-    WHY_IRREDUCIBLE,
-    WHY_TERM,
-    D,
-    N,
-)
+from bayescale.law import Derived, Law, Reference
+from bayescale.laws.common import D, N, coefficient, exponent, irreducible_loss
 
 
 def mean(E: Any, A: Any, B: Any, alpha: Any, beta: Any, N: Any, D: Any) -> Any:
@@ -26,39 +17,13 @@ CHINCHILLA = Law(
     title="Loss from parameters and tokens",
     inputs=(N, D),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
-        Param(
-            "A",
-            TERM,
-            "size term at N = 1",
-            "nats/token",
-            "A",
-            coordinate=Coordinate(
-                "size_term",
-                to_param=lambda size_term, alpha, N_ref: size_term * N_ref**alpha,
-                from_param=lambda A, alpha, N_ref: A * N_ref**-alpha,
-                meaning="loss due to finite size at the data's geometric mean of N",
-                unit="nats/token",
-            ),
-            why=WHY_TERM,
+        irreducible_loss(),
+        coefficient(
+            "A", "size_term", "alpha", "N", "size term at N = 1", "loss due to finite size"
         ),
-        Param(
-            "B",
-            TERM,
-            "data term at D = 1",
-            "nats/token",
-            "B",
-            coordinate=Coordinate(
-                "data_term",
-                to_param=lambda data_term, beta, D_ref: data_term * D_ref**beta,
-                from_param=lambda B, beta, D_ref: B * D_ref**-beta,
-                meaning="loss due to finite data at the data's geometric mean of D",
-                unit="nats/token",
-            ),
-            why=WHY_TERM,
-        ),
-        Param("alpha", EXPONENT, "size exponent", "", r"\alpha", why=WHY_EXPONENT),
-        Param("beta", EXPONENT, "data exponent", "", r"\beta", why=WHY_EXPONENT),
+        coefficient("B", "data_term", "beta", "D", "data term at D = 1", "loss due to finite data"),
+        exponent("alpha", "size exponent", r"\alpha"),
+        exponent("beta", "data exponent", r"\beta"),
     ),
     terms=("E", "size_term", "data_term"),
     slopes=(("alpha", "size_term"), ("beta", "data_term")),

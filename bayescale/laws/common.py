@@ -1,7 +1,9 @@
-"""Inputs and default priors that several loss laws share, with the reason for each."""
+"""Inputs, parameters and default priors that several loss laws share, with the reason for each."""
 
-from bayescale.law import Input
-from bayescale.priors import LogNormal
+from typing import Any
+
+from bayescale.law import Coordinate, Input, Param, renamed
+from bayescale.priors import LogNormal, Prior
 
 N = Input("N", "model parameters", "parameters")
 D = Input("D", "training tokens", "tokens")
@@ -19,3 +21,81 @@ WHY_TERM = "small sweeps sit where each term is a few tenths of a nat; two prior
 
 EXPONENT = LogNormal(0.35, 0.4)
 WHY_EXPONENT = "published exponents run from .05 (Kaplan) to .7; two prior SDs: .16 to .78"
+
+
+def irreducible_loss() -> Param:
+    """E, the loss that neither size nor data take away."""
+    return Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE)
+
+
+def exponent(name: str, meaning: str, latex: str) -> Param:
+    """An exponent of a term of the reducible loss."""
+    return Param(name, EXPONENT, meaning, "", latex, why=WHY_EXPONENT)
+
+
+def coefficient(
+    name: str, coordinate: str, exponent: str, variable: str, meaning: str, costs: str
+) -> Param:
+    """A coefficient such as A of A N^-alpha, sampled as its term at the data's centre.
+
+    Parameters
+    ----------
+    name, coordinate : str
+        ``A`` and ``size_term``.
+    exponent, variable : str
+        ``alpha`` and ``N``.
+    meaning, costs : str
+        Of the coefficient, and of its term.
+    """
+    names = {"exponent": exponent, "x_ref": f"{variable}_ref"}
+    centred = Coordinate(
+        coordinate,
+        to_param=renamed(_coefficient, term=coordinate, **names),
+        from_param=renamed(_term, coefficient=name, **names),
+        meaning=f"{costs} at the data's geometric mean of {variable}",
+        unit="nats/token",
+    )
+    return Param(name, TERM, meaning, "nats/token", name, coordinate=centred, why=WHY_TERM)
+
+
+def scale(
+    name: str,
+    coordinate: str,
+    exponent: str,
+    variable: Input,
+    meaning: str,
+    costs: str,
+    prior: Prior = TERM,
+    why: str = WHY_TERM,
+) -> Param:
+    """A scale such as N_c of (N_c/N)^alpha, sampled as its term at the data's centre.
+
+    Parameters are those of `coefficient`; ``prior`` is the term's.
+    """
+    names = {"exponent": exponent, "x_ref": f"{variable.name}_ref"}
+    centred = Coordinate(
+        coordinate,
+        to_param=renamed(_scale, term=coordinate, **names),
+        from_param=renamed(_scaled_term, scale=name, **names),
+        meaning=f"{costs} at the data's geometric mean of {variable.name}",
+        unit="nats/token",
+    )
+    letter, _, index = name.partition("_")
+    latex = f"{letter}_{{{index}}}"
+    return Param(name, prior, meaning, variable.unit, latex, coordinate=centred, why=why)
+
+
+def _coefficient(term: Any, exponent: Any, x_ref: Any) -> Any:
+    return term * x_ref**exponent
+
+
+def _term(coefficient: Any, exponent: Any, x_ref: Any) -> Any:
+    return coefficient * x_ref**-exponent
+
+
+def _scale(term: Any, exponent: Any, x_ref: Any) -> Any:
+    return x_ref * term ** (1 / exponent)
+
+
+def _scaled_term(scale: Any, exponent: Any, x_ref: Any) -> Any:
+    return (scale / x_ref) ** exponent

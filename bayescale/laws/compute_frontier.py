@@ -3,16 +3,8 @@
 from typing import Any
 
 from bayescale.arrays import power
-from bayescale.law import Coordinate, Law, Param, Reference
-from bayescale.laws.common import (
-    EXPONENT,
-    IRREDUCIBLE,
-    TERM,
-    WHY_EXPONENT,
-    WHY_IRREDUCIBLE,
-    WHY_TERM,
-    C,
-)
+from bayescale.law import Law, Reference
+from bayescale.laws.common import C, exponent, irreducible_loss, scale
 
 
 def mean(E: Any, C_c: Any, gamma: Any, C: Any) -> Any:
@@ -25,23 +17,16 @@ COMPUTE_FRONTIER = Law(
     title="Loss of compute-optimal runs from compute",
     inputs=(C,),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
-        Param(
+        irreducible_loss(),
+        scale(
             "C_c",
-            TERM,
+            "reducible",
+            "gamma",
+            C,
             "compute at which the reducible loss is 1 nat",
-            "FLOP",
-            "C_{c}",
-            coordinate=Coordinate(
-                "reducible",
-                to_param=lambda reducible, gamma, C_ref: C_ref * reducible ** (1 / gamma),
-                from_param=lambda C_c, gamma, C_ref: (C_c / C_ref) ** gamma,
-                meaning="reducible loss at the data's geometric mean of C",
-                unit="nats/token",
-            ),
-            why=WHY_TERM,
+            "reducible loss",
         ),
-        Param("gamma", EXPONENT, "compute exponent", "", r"\gamma", why=WHY_EXPONENT),
+        exponent("gamma", "compute exponent", r"\gamma"),
     ),
     terms=("E", "reducible"),
     slopes=(("gamma", "reducible"),),

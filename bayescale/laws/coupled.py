@@ -5,16 +5,7 @@ from typing import Any
 from bayescale.arrays import power
 from bayescale.law import Coordinate, Derived, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
-from bayescale.laws.common import (
-    EXPONENT,
-    IRREDUCIBLE,
-    TERM,
-    WHY_EXPONENT,
-    WHY_IRREDUCIBLE,
-    WHY_TERM,
-    D,
-    N,
-)
+from bayescale.laws.common import EXPONENT, TERM, WHY_EXPONENT, WHY_TERM, D, N, irreducible_loss
 from bayescale.priors import LogNormal
 
 
@@ -40,7 +31,7 @@ COUPLED = Law(
     title="Chinchilla with coupled size and data terms",
     inputs=(N, D),
     params=(
-        Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
+        irreducible_loss(),
         Param(
             "A",
             TERM,

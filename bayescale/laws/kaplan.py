@@ -3,8 +3,8 @@
 from typing import Any
 
 from bayescale.arrays import power
-from bayescale.law import Coordinate, Derived, Law, Param, Reference
-from bayescale.laws.common import D, N
+from bayescale.law import Derived, Law, Param, Reference
+from bayescale.laws.common import D, N, scale
 from bayescale.priors import LogNormal
 
 
@@ -23,35 +23,25 @@ KAPLAN = Law(
     title="Kaplan's joint law of parameters and tokens (no irreducible loss)",
     inputs=(N, D),
     params=(
-        Param(
+        scale(
             "N_c",
-            _LIMIT,
+            "size_limit",
+            "alpha_N",
+            N,
             "size at which the size limit is 1 nat",
-            "parameters",
-            "N_{c}",
-            coordinate=Coordinate(
-                "size_limit",
-                to_param=lambda size_limit, alpha_N, N_ref: N_ref * size_limit ** (1 / alpha_N),
-                from_param=lambda N_c, alpha_N, N_ref: (N_c / N_ref) ** alpha_N,
-                meaning="loss at the data's geometric mean of N with endless data",
-                unit="nats/token",
-            ),
-            why=_WHY_LIMIT,
-        ),
-        Param(
-            "D_c",
+            "loss with endless data",
             _LIMIT,
+            _WHY_LIMIT,
+        ),
+        scale(
+            "D_c",
+            "data_limit",
+            "alpha_D",
+            D,
             "data at which the data limit is 1 nat",
-            "tokens",
-            "D_{c}",
-            coordinate=Coordinate(
-                "data_limit",
-                to_param=lambda data_limit, alpha_D, D_ref: D_ref * data_limit ** (1 / alpha_D),
-                from_param=lambda D_c, alpha_D, D_ref: (D_c / D_ref) ** alpha_D,
-                meaning="loss at the data's geometric mean of D with endless size",
-                unit="nats/token",
-            ),
-            why=_WHY_LIMIT,
+            "loss with endless size",
+            _LIMIT,
+            _WHY_LIMIT,
         ),
         Param("alpha_N", _SLOPE, "size exponent", "", r"\alpha_{N}", why=_WHY_SLOPE),
         Param("alpha_D", _SLOPE, "data exponent", "", r"\alpha_{D}", why=_WHY_SLOPE),

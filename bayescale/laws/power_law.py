@@ -4,18 +4,8 @@ from typing import Any
 
 from bayescale.arrays import power
 from bayescale.errors import LawError
-from bayescale.law import Coordinate, Input, Law, Param, Reference, renamed
-from bayescale.laws.common import (
-    EXPONENT,
-    IRREDUCIBLE,
-    TERM,
-    WHY_EXPONENT,
-    WHY_IRREDUCIBLE,
-    WHY_TERM,
-    C,
-    D,
-    N,
-)
+from bayescale.law import Input, Law, Reference, renamed
+from bayescale.laws.common import C, D, N, coefficient, exponent, irreducible_loss
 
 _INPUTS = {"N": N, "D": D, "C": C}
 
@@ -23,14 +13,6 @@ _INPUTS = {"N": N, "D": D, "C": C}
 def mean(E: Any, A: Any, alpha: Any, x: Any) -> Any:
     """L = E + A x^-alpha."""
     return E + A * power(x, -alpha)
-
-
-def _coefficient(term: Any, alpha: Any, x_ref: Any) -> Any:
-    return term * x_ref**alpha
-
-
-def _term(A: Any, alpha: Any, x_ref: Any) -> Any:
-    return A * x_ref**-alpha
 
 
 def power_law(variable: str | Input = "N", name: str = "") -> Law:
@@ -62,23 +44,11 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
         title=f"Loss from {x.meaning or x.name} alone",
         inputs=(x,),
         params=(
-            Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", why=WHY_IRREDUCIBLE),
-            Param(
-                "A",
-                TERM,
-                f"coefficient: reducible loss at {x.name} = 1",
-                "nats/token",
-                "A",
-                coordinate=Coordinate(
-                    "term",
-                    renamed(_coefficient, x_ref=f"{x.name}_ref"),
-                    renamed(_term, x_ref=f"{x.name}_ref"),
-                    f"reducible loss at the data's geometric mean of {x.name}",
-                    "nats/token",
-                ),
-                why=WHY_TERM,
+            irreducible_loss(),
+            coefficient(
+                "A", "term", "alpha", x.name, f"reducible loss at {x.name} = 1", "reducible loss"
             ),
-            Param("alpha", EXPONENT, f"exponent of {x.name}", "", r"\alpha", why=WHY_EXPONENT),
+            exponent("alpha", f"exponent of {x.name}", r"\alpha"),
         ),
         terms=("E", "term"),
         slopes=(("alpha", "term"),),
