@@ -185,8 +185,8 @@ def _parse(
 
     read: Any = pd.read_csv
     options |= {"header": 0, "names": names, "index_col": False, "skipinitialspace": True}
-    if options.get("engine") != "python":  # older pandas' quick parser is off in the last bit
-        options["float_precision"] = "round_trip"
+    if options.get("engine") != "python" and pd.__version__.startswith("2."):
+        options["float_precision"] = "round_trip"  # pandas 2 is else off in the last bit
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows cut short
