@@ -59,3 +59,16 @@ def test_set_up_commands_are_marked_for_ci():
     text = README.read_text()
     for name in ("demo-command", "test-command"):
         assert re.search(rf"<!-- {name} -->\n```bash\npython3 -m venv .venv && [^\n]+\n```", text)
+
+
+def test_the_law_in_contributing_fits(folder):
+    import textwrap
+
+    import bayescale as bs
+
+    text = (README.parent / "CONTRIBUTING.md").read_text()
+    scope: dict = {}
+    exec(textwrap.dedent(re.findall(r"   ```python\n(.*?)   ```", text, re.DOTALL)[0]), scope)
+    fit = bs.fit(scope["SIZE_LAW"], str(folder / "runs.csv"), chains=2, draws=200)
+    assert fit.law.text() == "L = E + A/N^α"
+    assert {"E", "A", "alpha", "size_term"} <= set(fit.variables)
