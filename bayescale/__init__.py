@@ -8,8 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayescale import check as check
     from bayescale import plot as plot
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
+    from bayescale.check.comparison.run import compare as compare
+    from bayescale.check.comparison.stacked import Stack as Stack
     from bayescale.data import SIX_ND as SIX_ND
     from bayescale.data import Runs as Runs
     from bayescale.data import active_params as active_params
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from bayescale.laws import LAWS as LAWS
     from bayescale.laws import get_law as get_law
     from bayescale.laws import power_law as power_law
+    from bayescale.many.job import fit_many as fit_many
+    from bayescale.many.result import ManyFits as ManyFits
     from bayescale.noise import Noise as Noise
     from bayescale.noise import log_normal as log_normal
     from bayescale.noise import normal as normal
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "bayescale.answers.multiplier": ("compute_multiplier",),
+    "bayescale.check.comparison.run": ("compare",),
+    "bayescale.check.comparison.stacked": ("Stack",),
     "bayescale.data": ("SIX_ND", "Runs", "active_params", "read_runs"),
     "bayescale.errors": ("BayescaleError", "DataError", "FitError", "LawError"),
     "bayescale.fitted": ("Fit",),
@@ -51,6 +58,8 @@ _HOMES = {
     "bayescale.inference.point_fit": ("PointFit",),
     "bayescale.law": ("Coordinate", "Derived", "Input", "Law", "Param", "Reference"),
     "bayescale.laws": ("LAWS", "get_law", "power_law"),
+    "bayescale.many.job": ("fit_many",),
+    "bayescale.many.result": ("ManyFits",),
     "bayescale.noise": ("Noise", "log_normal", "normal", "student_t"),
     "bayescale.pooling": ("independent", "partial"),
     "bayescale.saving": ("load",),
@@ -63,10 +72,10 @@ __all__ = list(_HOME)
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name in ("plot", "priors", "laws", "data", "answers"):
+    if name in ("plot", "priors", "laws", "data", "answers", "check"):
         return import_module(f"bayescale.{name}")
     raise AttributeError(f"module 'bayescale' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "plot", "priors"])
+    return sorted([*__all__, "check", "plot", "priors"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescale.inference.batch import make_batch
 from bayescale.inference.posterior import Variable, variables
+from bayescale.inference.rows import at_rows
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -86,12 +87,10 @@ def pointwise(
     """
     model, batch = fit.model, make_batch(fit.model, fit.runs, fit.layout)
     rng = np.random.default_rng([seed, 11])
-    chains, draws = next(iter(sites.values())).shape[:2]
+    chains = len(next(iter(sites.values())))
     densities, replicates = [], []
     for chain in range(chains):
-        coordinates = model.coordinates({k: v[chain] for k, v in sites.items()})
-        params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
-        mean = np.broadcast_to(model.mean(params, batch["inputs"]), (draws, len(fit.runs)))
+        mean, params = at_rows(model, batch, {k: v[chain] for k, v in sites.items()})
         if likelihood:
             y = batch["response"]
             densities.append(model.noise.log_density(y, mean, params, batch["noise"]))

@@ -1,6 +1,6 @@
-"""Plots of a fit, one function each: axes in, axes out, matplotlib's settings left alone.
+"""Plots of a fit and of its checks, one function each: axes in, axes out.
 
-Functions and matplotlib are imported when they are first used. `PLOTS` maps the names that the
+matplotlib's settings are left alone; it is imported when a function is first used. `PLOTS` maps the names that the
 shell knows to the functions, and `save` writes a picture to a file.
 """
 
@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayescale.plot._allocation import allocation as allocation
+    from bayescale.plot._comparison import comparison as comparison
+    from bayescale.plot._holdout import holdout as holdout
     from bayescale.plot._isoflop import isoflop as isoflop
     from bayescale.plot._loss_curves import loss_curves as loss_curves
     from bayescale.plot._overview import overview as overview
+    from bayescale.plot._ppc import ppc as ppc
     from bayescale.plot._prior_posterior import prior_posterior as prior_posterior
     from bayescale.plot._residuals import residuals as residuals
     from bayescale.plot._save import PLOTS as PLOTS
     from bayescale.plot._save import save as save
+    from bayescale.plot._sbc import sbc as sbc
+    from bayescale.plot._sensitivity import sensitivity as sensitivity
     from bayescale.plot._tokens_per_param import tokens_per_param as tokens_per_param
 
 # Files have an underscore: a module `allocation` would shadow the function of that name.
@@ -28,9 +33,11 @@ KINDS = (
     "tokens_per_param",
     "prior_posterior",
 )
-_HOME = {name: f"_{name}" for name in KINDS} | {"PLOTS": "_save", "save": "_save"}
+# pictures of the results of checks, not of a fit alone
+CHECKS = ("comparison", "holdout", "ppc", "sbc", "sensitivity")
+_HOME = {name: f"_{name}" for name in (*KINDS, *CHECKS)} | {"PLOTS": "_save", "save": "_save"}
 
-__all__ = [*KINDS, "KINDS", "PLOTS", "save"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*KINDS, *CHECKS, "CHECKS", "KINDS", "PLOTS", "save"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
