@@ -1,7 +1,7 @@
 """Plots of a fit and of its checks, one function each: axes in, axes out.
 
-matplotlib's settings are left alone; it is imported when a function is first used. `PLOTS` maps the names that the
-shell knows to the functions, and `save` writes a picture to a file.
+Matplotlib's settings are left alone; it is imported when a function is first used. `PLOTS` maps
+the names that the shell knows to the functions, and `save` writes a picture to a file.
 """
 
 from importlib import import_module
