@@ -9,7 +9,7 @@ import numpy as np
 from bayescale.answers.points import read_values, say_reach
 from bayescale.answers.prediction import beyond_warning
 from bayescale.answers.regret import Choice, best_choice, judge_choices
-from bayescale.answers.surface import Surface, best_size, surface
+from bayescale.answers.surface import LawDraws, Surface, best_size, surface
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayescale.data.cost import CostModel
+    from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
 
 STEP = 0.25  # e-folds of compute either side, for local exponents
+EXPONENTS = ("a", "b", "gamma")  # that a law may report itself
 QUANTITIES = ("N_opt", "D_opt", "tokens_per_param", "loss", "a", "b")
 
 
@@ -174,14 +176,45 @@ def allocate(
         The law has no N and D, or no draw has an optimum.
     """
     check_law(fit)
+    laws = surface(fit, group, seed)
+    exponents = {n: laws_exponent(fit, laws, n) for n in EXPONENTS}
+    about = About(
+        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        unit=fit.law.response_unit,
+        converged=fit.converged,
+        warnings=fit.warnings,
+        exponents={n: v for n, v in exponents.items() if v is not None},
+    )
+    return allocate_on(laws, fit.runs, about, C, N, cost)
+
+
+@dataclass(frozen=True)
+class About:
+    """What an allocation says of the laws that it comes from: fields of `Allocation`."""
+
+    title: str
+    unit: str
+    converged: bool
+    warnings: tuple[str, ...]
+    exponents: Mapping[str, np.ndarray]
+
+
+def allocate_on(
+    laws: LawDraws,
+    runs: "Runs",
+    about: About,
+    C: Any,
+    N: Any = None,
+    cost: "CostModel | None" = None,
+) -> Allocation:
+    """Find the compute-optimal size and tokens of any laws of N and D; see `allocate`."""
     budgets = read_values("C", C)
-    price = cost or fit.runs.cost
+    price = cost or runs.cost
     if price.kind == "active":
         raise FitError(
             "this fit's compute counts active parameters, which a new size doesn't fix: pass "
             "cost=six_nd(6 * share) with the share of parameters that are active."
         )
-    laws = surface(fit, group, seed)
     draws = optimum(laws, price, budgets)
     missing = np.isnan(draws["N_opt"]).mean(axis=0)
     if (missing == 1).any():
@@ -191,25 +224,24 @@ def allocate(
             "tokens) always win within range. Check the fit's exponents (print the fit)."
         )
     sizes = read_values("N", N) if N is not None else np.array([])
-    reach = budgets / fit.runs.column("C").max() if "C" in fit.runs.table else np.ones_like(budgets)
-    exponents = {n: laws_exponent(fit, laws, n) for n in ("a", "b", "gamma")}
+    reach = budgets / runs.column("C").max() if "C" in runs.table else np.ones_like(budgets)
     return Allocation(
         C=budgets,
         draws=draws,
-        exponents={n: v for n, v in exponents.items() if v is not None},
+        exponents=about.exponents,
         recommended=tuple(best_choice(laws, price, c, draws, k) for k, c in enumerate(budgets)),
         choices=tuple(judge_choices(laws, price, budgets, sizes, draws)),
         reach=reach,
         no_optimum=missing,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
-        unit=fit.law.response_unit,
+        title=about.title,
+        unit=about.unit,
         cost=price.describe(),
-        converged=fit.converged,
-        warnings=fit.warnings + _notes(reach, missing),
+        converged=about.converged,
+        warnings=about.warnings + _notes(reach, missing),
     )
 
 
-def optimum(laws: Surface, cost: "CostModel", budgets: np.ndarray) -> dict[str, np.ndarray]:
+def optimum(laws: LawDraws, cost: "CostModel", budgets: np.ndarray) -> dict[str, np.ndarray]:
     """Optimum of every draw at every budget, with local exponents by central differences."""
     each = np.arange(laws.size)[:, None]
     size, loss = best_size(laws, cost, budgets[None, :], each)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.surface import Surface, compute_for_loss
+from bayescale.answers.surface import LawDraws, compute_for_loss
 from bayescale.errors import FitError
 from bayescale.tables import intervals, quantity
 
@@ -65,7 +65,7 @@ class Choice:
 
 
 def best_choice(
-    laws: Surface, cost: "CostModel", budget: float, best: Mapping[str, np.ndarray], k: int
+    laws: LawDraws, cost: "CostModel", budget: float, best: Mapping[str, np.ndarray], k: int
 ) -> Choice:
     """The size with the least expected loss over the posterior at one budget."""
     sizes = best["N_opt"][:, k]
@@ -80,7 +80,7 @@ def best_choice(
 
 
 def judge_choice(
-    laws: Surface,
+    laws: LawDraws,
     cost: "CostModel",
     budget: float,
     size: float,
@@ -97,7 +97,7 @@ def judge_choice(
 
 
 def judge_choices(
-    laws: Surface,
+    laws: LawDraws,
     cost: "CostModel",
     budgets: np.ndarray,
     sizes: np.ndarray,

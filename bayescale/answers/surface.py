@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,19 @@ from bayescale.errors import FitError, nearest
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.fitted import Fit
+
+
+class LawDraws(Protocol):
+    """A law a draw, evaluated anywhere: all that answers about N, D and C need."""
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        ...
+
+    def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The mean for given draws at given inputs, broadcast together."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -116,7 +129,7 @@ def _check_group(fit: "Fit", chosen: Mapping[str, str]) -> None:
 
 
 def best_size(
-    laws: Surface, cost: "CostModel", budget: np.ndarray, draw: np.ndarray
+    laws: LawDraws, cost: "CostModel", budget: np.ndarray, draw: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The size that minimises loss under a budget, for each element.
 
@@ -124,7 +137,7 @@ def best_size(
 
     Parameters
     ----------
-    laws : Surface
+    laws : LawDraws
     cost : CostModel
     budget : array
         FLOP.
@@ -163,12 +176,14 @@ def best_size(
     return size, np.where(ok, found.f_x, np.nan).reshape(budget.shape)
 
 
-def compute_for_loss(laws: Surface, cost: "CostModel", loss: np.ndarray, near: float) -> np.ndarray:
+def compute_for_loss(
+    laws: LawDraws, cost: "CostModel", loss: np.ndarray, near: float
+) -> np.ndarray:
     """The compute at which the frontier of each draw reaches a loss.
 
     Parameters
     ----------
-    laws : Surface
+    laws : LawDraws
     cost : CostModel
     loss : array, shape (draw,)
         One loss a draw.

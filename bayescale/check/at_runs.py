@@ -59,17 +59,45 @@ def at_runs(fit: "Fit", runs: "Runs", seed: int = 0, draws: int | None = None) -
         A new group where each group has parameters of its own.
     """
     rng = np.random.default_rng([fit.seed, seed, 29])
+    batch, mean, params = expected_at(fit, runs, rng, draws)
+    noise = fit.model.noise
+    with np.errstate(over="ignore"):
+        replicate = noise.draw(rng, mean, params, batch["noise"])
+        density = noise.log_density(batch["response"], mean, params, batch["noise"])
+    return AtRuns(batch["response"], mean, replicate, np.asarray(density))
+
+
+def expected_at(
+    fit: "Fit", runs: "Runs", rng: np.random.Generator, draws: int | None = None
+) -> tuple[dict[str, Any], np.ndarray, dict[str, Any]]:
+    """The law's mean and all parameters at given runs, new groups drawn.
+
+    Parameters
+    ----------
+    fit : Fit
+    runs : Runs
+    rng : Generator
+        For the parameters of new groups.
+    draws : int, optional
+        As for `at_runs`.
+
+    Returns
+    -------
+    batch : dict
+        Arrays of the runs, from `bayescale.inference.batch.make_batch`.
+    mean : array, shape (draw, run)
+    params : dict
+        Parameter -> array, shape (draw, run or 1).
+    """
     sites = fit.sites
     if draws is not None:
         step = max(1, len(next(iter(sites.values()))) // draws)
         sites = {k: v[::step] for k, v in sites.items()}
     layout, sites = _with_new_groups(fit, runs, sites, rng)
-    model, batch = fit.model, make_batch(fit.model, runs, layout)
+    batch = make_batch(fit.model, runs, layout)
     with np.errstate(over="ignore"):
-        mean, params = at_rows(model, batch, sites)
-        replicate = model.noise.draw(rng, mean, params, batch["noise"])
-        density = model.noise.log_density(batch["response"], mean, params, batch["noise"])
-    return AtRuns(batch["response"], mean, replicate, np.asarray(density))
+        mean, params = at_rows(fit.model, batch, sites)
+    return batch, mean, params
 
 
 def _with_new_groups(

@@ -1,0 +1,51 @@
+"""The laws of several fits as one: each draw belongs to one of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayescale.answers.surface import Surface
+
+
+@dataclass(frozen=True)
+class MixedSurface:
+    """Draws of several laws, one after the other.
+
+    Parameters
+    ----------
+    surfaces : sequence of Surface
+    picks : sequence of integer arrays
+        Draws taken of each.
+    """
+
+    surfaces: Sequence[Surface]
+    picks: Sequence[np.ndarray]
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        return sum(len(p) for p in self.picks)
+
+    @cached_property
+    def _owner(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.picks)), [len(p) for p in self.picks])
+
+    @cached_property
+    def _own_draw(self) -> np.ndarray:
+        return np.concatenate(list(self.picks))
+
+    def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """Each draw's own law at given inputs, broadcast together; see `Surface.mean`."""
+        names = list(inputs)
+        draw, *arrays = np.broadcast_arrays(draw, *(np.asarray(inputs[n], float) for n in names))
+        owner, own = self._owner[draw], self._own_draw[draw]
+        found = np.empty(draw.shape)
+        for k, surface in enumerate(self.surfaces):
+            mine = owner == k
+            if mine.any():
+                there = {n: a[mine] for n, a in zip(names, arrays, strict=True)}
+                found[mine] = surface.mean(own[mine], **there)
+        return found
