@@ -1,11 +1,12 @@
 """IsoFLOP slices: loss against size at a few budgets, with the minimum of each."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.answers.allocation import check_law
 from bayescale.answers.points import read_values
+from bayescale.data.slices import NEAR, find_budgets
 from bayescale.plot import canvas, scales, style
 from bayescale.plot.bands import POINTS, Group, bands, frontier, groups, law_of, shown_rows, thinned
 from bayescale.tables import quantity
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.fitted import Fit
 
-NEAR = float(np.log(1.1))  # runs within 10% of a budget count as on its slice
-MOST, LEAST = 5, 4  # slices drawn, and sizes that make a cluster of runs a slice
-WINDOWS = 60  # looked at, the densest first
-_EITHER_WAY: tuple[tuple[float, Literal["left", "right"]], ...] = ((-NEAR, "left"), (NEAR, "right"))
+MOST = 5  # slices drawn
 BESIDE = 4.0  # a slice goes at least this factor beyond its minimum
 
 
@@ -90,28 +88,16 @@ def isoflop(
 def choose_budgets(fit: "Fit", part: Group) -> np.ndarray:
     """Budgets of the slices: where runs cluster in compute, else quantiles of it.
 
-    A cluster is a window of 10% either way with at least four sizes. At most five are
-    kept, spread evenly; with fewer than three clusters the data are no IsoFLOP sweep.
+    At most five are kept, spread evenly; with fewer than three clusters the data are no IsoFLOP
+    sweep.
     """
-    every = log_c = np.log(fit.runs.column("C")[part.rows])
-    log_n = np.log(fit.runs.column("N")[part.rows])
-    found: list[float] = []
-    for _ in range(WINDOWS):
-        if not len(log_c):
-            break
-        order = np.sort(log_c)
-        ends = [np.searchsorted(order, order + d, side) for d, side in _EITHER_WAY]
-        densest = int(np.argmax(ends[1] - ends[0]))
-        centre = float(np.median(order[ends[0][densest] : ends[1][densest]]))
-        window = np.abs(log_c - centre) <= NEAR
-        if len(np.unique(np.round(log_n[window] / 0.05))) >= LEAST:
-            found.append(centre)
-        log_c, log_n = log_c[~window], log_n[~window]
-    if len(found) < 3:
-        return np.exp(np.unique(np.quantile(every, [0.1, 0.3, 0.5, 0.7, 0.9])))
-    wanted = np.linspace(min(found), max(found), MOST)
-    centres = np.sort(found)
-    return np.exp(centres[np.unique(np.abs(centres - wanted[:, None]).argmin(axis=1))])
+    every = fit.runs.column("C")[part.rows]
+    centres = find_budgets(every, fit.runs.column("N")[part.rows])
+    if len(centres) < 3:
+        return np.exp(np.unique(np.quantile(np.log(every), [0.1, 0.3, 0.5, 0.7, 0.9])))
+    logs = np.log(centres)
+    wanted = np.linspace(logs[0], logs[-1], MOST)
+    return centres[np.unique(np.abs(logs - wanted[:, None]).argmin(axis=1))]
 
 
 def _near(fit: "Fit", part: Group, budget: float) -> tuple[np.ndarray, np.ndarray]:
