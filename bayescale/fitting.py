@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,13 +88,12 @@ def fit(
         A setting is out of range, or the density is not finite anywhere.
     """
     begin = time.perf_counter()
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise FitError(f"seed is {seed!r}; expected a whole number of at least 0.")
+    check_seed(seed)
     settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
     model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
-    table = _read(runs, reading)
+    table = read(runs, reading)
     layout = make_layout(model, table)
-    _check_rows(model, table)
+    check_rows(model, table)
     batch = make_batch(model, table, layout)
     packing = Packing.of(model, layout.labels)
     with _progress(progress) as report:
@@ -120,12 +120,13 @@ def assemble(
         model, layout, packing, found, seed
     )
     gate = judge(diagnostics, _moments(model, packing, drawn, seed), problems)
+    taken = {"target_accept": drawn.target_accept, "draws": drawn.stats["lp"].shape[1]}
     record = {
         "seed": seed,
-        "settings": asdict(settings) | {"target_accept": drawn.target_accept},
+        "settings": asdict(settings) | taken,
         "device": settings.device,
         "x64": True,
-        "gradients_per_draw": drawn.gradients / (settings.chains * settings.draws),
+        "gradients_per_draw": drawn.gradients / drawn.stats["lp"].size,
         "timings": {k: round(v, 4) for k, v in drawn.timings.items()},
         "compiled": drawn.origins,
         "seconds": round(time.perf_counter() - begin, 3),
@@ -214,8 +215,8 @@ def summarise(d: Diagnostics, values: np.ndarray) -> "pd.DataFrame":
     return pd.DataFrame(columns, index=pd.Index(d.names, name="parameter"))
 
 
-def versions() -> dict[str, str]:
-    """Versions of what a fit's numbers depend on."""
+@cache  # each version costs a millisecond, and many fits ask
+def _versions() -> dict[str, str]:
     import platform
     from importlib.metadata import version
 
@@ -223,13 +224,26 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {n: version(n) for n in names}
 
 
-def _read(runs: Any, reading: Mapping[str, Any]) -> "Runs":
+def versions() -> dict[str, str]:
+    """Versions of what a fit's numbers depend on."""
+    return dict(_versions())
+
+
+def read(runs: Any, reading: Mapping[str, Any]) -> "Runs":
+    """A table of runs from whatever `fit` takes."""
     from bayescale.data.public import load_runs
 
     return load_runs(runs, **reading)
 
 
-def _check_rows(model: Model, runs: "Runs") -> None:
+def check_seed(seed: Any) -> None:
+    """Raise where a seed is no whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise FitError(f"seed is {seed!r}; expected a whole number of at least 0.")
+
+
+def check_rows(model: Model, runs: "Runs") -> None:
+    """Raise where there are fewer runs than shared parameters."""
     shared = sum(1 for p in model.law.params if not model.pool(p))
     least = max(3, shared)
     if len(runs) < least:
@@ -269,7 +283,7 @@ class _progress:
     def __enter__(self) -> Progress | None:
         if callable(self.wanted):
             return self.wanted
-        if not (self.wanted if self.wanted is not None else _someone_looks()):
+        if not (self.wanted if self.wanted is not None else someone_looks()):
             return None
         from tqdm.auto import tqdm
 
@@ -291,7 +305,8 @@ class _progress:
             self.bar.close()
 
 
-def _someone_looks() -> bool:
+def someone_looks() -> bool:
+    """Whether standard error is a terminal, or this is a notebook."""
     import sys
 
     return sys.stderr.isatty() or "ipykernel" in sys.modules

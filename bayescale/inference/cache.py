@@ -41,7 +41,7 @@ def environment_key() -> str:
     """Hash of all that a compiled function depends on besides its own source."""
     versions = [version("jax"), version("jaxlib")]
     parts = [FORMAT, *versions, platform.machine(), _cpu_flags()]
-    parts += [os.environ.get("XLA_FLAGS", ""), _source_hash()]
+    parts += [os.environ.get("XLA_FLAGS", ""), source_hash()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -54,7 +54,7 @@ def _cpu_flags() -> str:
 
 
 @cache
-def _source_hash() -> str:
+def source_hash() -> str:
     """Hash of the source that a traced program comes from: vocabulary, laws, inference."""
     root = Path(__file__).parents[1]
     vocabulary = ("arrays", "law", "noise", "param", "pooling", "priors", "signature", "support")
@@ -68,7 +68,8 @@ def _source_hash() -> str:
     return digest.hexdigest()
 
 
-def _shapes(args: Any) -> str:
+def shapes(args: Any) -> str:
+    """Shapes and types of all arrays in a tree, as a text."""
     import jax
 
     leaves, tree = jax.tree.flatten(args)
@@ -110,7 +111,7 @@ def compiled(
     import jax
 
     folder = cache_folder() if device.platform == "cpu" else None
-    where = f"{name}|{device.platform}|{_shapes(args)}|{environment_key()}"
+    where = f"{name}|{device.platform}|{shapes(args)}|{environment_key()}"
     if declaration is not None:
         file, slot = _places(folder, f"{where}|{declaration}", device)
         if slot in _kept:

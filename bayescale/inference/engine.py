@@ -1,5 +1,6 @@
 """The compiled functions of one model on one device, and the settings they run with."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,14 +10,20 @@ from typing import Any
 import numpy as np
 
 from bayescale.errors import FitError
-from bayescale.inference.cache import compiled
+from bayescale.inference.cache import compiled, shapes
 from bayescale.inference.density import log_density
 from bayescale.inference.mode import Mode
 from bayescale.inference.model import Model
-from bayescale.inference.nuts import CHUNK, advance_function, state_size
+from bayescale.inference.nuts import CHUNK, advance_function, state_size, statistics
 from bayescale.inference.packing import Packing
 
+# compiled functions that engines of one model share, by name, shapes, packing and device
+Programs = dict[tuple[Any, ...], Callable[..., Any]]
 Progress = Callable[[int, int, int], None]  # iterations done, in all, divergences so far
+
+_ONE_AT_A_TIME = (
+    threading.RLock()
+)  # threads that want one function wait for it, none makes it twice
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,8 @@ def float64(device: Any) -> Iterator[None]:
         yield
 
 
-def find_device(platform: str) -> Any:
-    """The first JAX device of a platform.
+def find_device(platform: str, position: int = 0) -> Any:
+    """A JAX device of a platform, by its position among the local ones.
 
     Raises
     ------
@@ -87,7 +94,7 @@ def find_device(platform: str) -> Any:
     import jax
 
     try:
-        return jax.devices(platform)[0]
+        return jax.local_devices(backend=platform)[position]
     except RuntimeError:
         have = sorted({d.platform for d in jax.devices()})
         raise FitError(
@@ -124,19 +131,21 @@ class Engine:
         device: Any,
         clock: Clock,
         origins: dict[str, str],
+        programs: Programs | None = None,
     ) -> None:
-        self.settings, self.size = settings, packing.size
+        self.settings, self.packing, self.size = settings, packing, packing.size
         self.device, self.clock, self.origins = device, clock, origins
+        self.programs = {} if programs is None else programs
         self.declaration = declaration and (
             f"{declaration}|{packing!r}|{settings.warmup}|{settings.max_tree_depth}"
         )
         self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
 
-    def put(self, batch: dict[str, Any]) -> Any:
-        """Move a batch to the device, as float64 and int64 arrays."""
+    def put(self, arrays: Any) -> Any:
+        """Move a tree of arrays to the device, as float64 and int64."""
         import jax
 
-        return jax.device_put(jax.tree.map(np.asarray, batch), self.device)
+        return jax.device_put(jax.tree.map(np.asarray, arrays), self.device)
 
     def gradient(
         self, data: Any, centring: Mapping[str, np.ndarray]
@@ -146,7 +155,7 @@ class Engine:
 
         data = data | {"centring": dict(centring)}
         args = (np.zeros(self.size), data)
-        function = self._compile("gradient", lambda: jax.value_and_grad(self.density), args)
+        function = self.compile("gradient", lambda: jax.value_and_grad(self.density), args)
 
         def call(vector: np.ndarray) -> tuple[float, np.ndarray]:
             value, slope = function(vector, data)
@@ -169,7 +178,7 @@ class Engine:
         keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
         z = _chain_starts(gradient, mode, s.chains, rng)
         state = np.zeros((s.chains, state_size(self.size)))
-        advance = self._compile(
+        advance = self.compile(
             "advance",
             lambda: advance_function(self.density, s.warmup, s.max_tree_depth),
             (np.asarray(True), z, keys, state, *where),
@@ -184,20 +193,20 @@ class Engine:
                 if progress:
                     progress(min(done + CHUNK, total), total, divergences)
         joined = [np.concatenate(t, axis=1)[:, s.warmup : total] for t in zip(*traces, strict=True)]
-        names = ("lp", "energy", "n_steps", "acceptance_rate", "diverging", "step_size")
-        stats: dict[str, np.ndarray] = dict(zip(names, joined[1:], strict=True))
-        stats["lp"] = -stats["lp"]
-        stats["reached_max_treedepth"] = stats["n_steps"] >= 2**s.max_tree_depth - 1
+        stats = statistics(joined, s.max_tree_depth)
         vectors = mode.vector + joined[0] @ mode.whitening.T
         return vectors, stats, int(stats["n_steps"].sum())
 
-    def _compile(
+    def compile(
         self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]
     ) -> Callable[..., Any]:
-        with self.clock.phase("trace, compile, load"):
-            function, origin = compiled(name, build, args, self.declaration, self.device)
-        self.origins[name] = origin
-        return function
+        """A compiled function for arguments of these shapes; traced once by all who share them."""
+        with self.clock.phase("trace, compile, load"), _ONE_AT_A_TIME:
+            slot = (name, shapes(args), self.packing, self.device.id)
+            if slot not in self.programs:
+                found = compiled(name, build, args, self.declaration, self.device)
+                self.programs[slot], self.origins[name] = found
+        return self.programs[slot]
 
 
 def _chain_starts(

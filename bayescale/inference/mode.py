@@ -15,6 +15,10 @@ NEWTON_ALONE = (
     40  # dimensions up to which Newton's method needs no other, nor SciPy's import (.3 s)
 )
 SAME = 1e-3  # log densities that differ by less belong to one mode
+NO_START = (
+    "the log density is not finite at any start: the law gives no usable value for these runs "
+    "under its priors; check units of the columns and the priors."
+)
 LONGEST = 1.5  # longest step in any direction, on the real line (a factor of 4.5)
 
 
@@ -64,10 +68,7 @@ def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
 
     finite = [s for s in starts if objective(s)[0] < 1e300]
     if not finite:
-        raise FitError(
-            "the log density is not finite at any start: the law gives no usable value for "
-            "these runs under its priors; check units of the columns and the priors."
-        )
+        raise FitError(NO_START)
     vector = _best(objective, finite)
     whitening = whiten(hessian(objective, vector))
     return Mode(vector, whitening, -objective(vector)[0], count)

@@ -5,7 +5,7 @@ are arguments, chains are a vmapped axis, and a chain's state is one row of numb
 function can be kept on disk and called by a process that never imports NumPyro.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -86,6 +86,15 @@ def advance_function(
         return jax.vmap(one)(z, keys, state)
 
     return advance
+
+
+def statistics(trace: Sequence[np.ndarray], max_tree_depth: int) -> dict[str, np.ndarray]:
+    """Sampler statistics under ArviZ's names, from trace arrays of shape (chain, draw)."""
+    names = ("lp", "energy", "n_steps", "acceptance_rate", "diverging", "step_size")
+    stats: dict[str, np.ndarray] = dict(zip(names, trace[1:], strict=True))
+    stats["lp"] = -stats["lp"]
+    stats["reached_max_treedepth"] = stats["n_steps"] >= 2**max_tree_depth - 1
+    return stats
 
 
 def _row(like: Any, size: int) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:

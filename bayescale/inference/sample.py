@@ -8,7 +8,15 @@ import numpy as np
 
 from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.centring import choose_centring
-from bayescale.inference.engine import Clock, Engine, Progress, Settings, find_device, float64
+from bayescale.inference.engine import (
+    Clock,
+    Engine,
+    Programs,
+    Progress,
+    Settings,
+    find_device,
+    float64,
+)
 from bayescale.inference.mode import Mode, find_mode
 from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
@@ -16,6 +24,7 @@ from bayescale.inference.packing import Packing
 __all__ = ["Draws", "Progress", "Settings", "sample"]
 
 RETRIES = (0.95, 0.99)  # acceptance targets after divergences: smaller steps
+CANDIDATES = 24  # prior draws among which the best starts are sought
 SUBSET = 4096  # rows on which starts are compared when a data set is much larger
 
 
@@ -59,6 +68,7 @@ def sample(
     settings: Settings,
     declaration: str | None = None,
     progress: Progress | None = None,
+    programs: Programs | None = None,
 ) -> Draws:
     """Sample a model's posterior with whitened NUTS.
 
@@ -75,6 +85,8 @@ def sample(
         All that the density depends on besides the package's source (see `cache.compiled`).
     progress : callable, optional
         Called with (iterations done, in all, divergences).
+    programs : dict, optional
+        Compiled functions of this model that fits share.
 
     Raises
     ------
@@ -86,7 +98,7 @@ def sample(
         device = find_device(settings.device)
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
     with float64(device):
-        engine = Engine(model, packing, settings, declaration, device, clock, origins)
+        engine = Engine(model, packing, settings, declaration, device, clock, origins, programs)
         centring = packing.no_centring()
         data = engine.put(pad(batch, padded_size(len(batch["response"]))))
         gradient = engine.gradient(data, centring)
@@ -116,20 +128,25 @@ def _starts(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Prior medians and the best of some prior draws; from a subset where rows are many."""
-    middle = {
-        s.name: np.full(shape, s.prior.middle())
-        for s, shape in zip(packing.sites, packing.shapes, strict=True)
-    }
-    centre = packing.join(middle)
-    draws = packing.join(packing.sample_prior(rng, 24))
+    centre, *draws = prior_candidates(packing, rng)
     rows = len(batch["response"])
     if rows > 4 * SUBSET:
         keep = rng.choice(rows, SUBSET, replace=False)
         gradient = engine.gradient(engine.put(_subset(batch, keep)), packing.no_centring())
     values = np.array([gradient(d)[0] for d in draws])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf))
-    starts = np.stack([centre, *draws[order[:3]]])
+    starts = np.stack([centre, *(draws[k] for k in order[:3])])
     return find_mode(gradient, starts).vector[None] if rows > 4 * SUBSET else starts
+
+
+def prior_candidates(packing: Packing, rng: np.random.Generator) -> np.ndarray:
+    """Where a search for the mode may start: prior medians, then prior draws, (25, dim)."""
+    middle = {
+        s.name: np.full(shape, s.prior.middle())
+        for s, shape in zip(packing.sites, packing.shapes, strict=True)
+    }
+    draws = packing.join(packing.sample_prior(rng, CANDIDATES))
+    return np.concatenate([packing.join(middle)[None], draws])
 
 
 def _subset(batch: dict[str, Any], keep: np.ndarray) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def test_source_of_the_package_is_part_of_the_key(monkeypatch):
     from bayescale.inference import cache
 
     before = cache.environment_key.__wrapped__()
-    monkeypatch.setattr(cache, "_source_hash", lambda: "other source")
+    monkeypatch.setattr(cache, "source_hash", lambda: "other source")
     assert cache.environment_key.__wrapped__() != before
     monkeypatch.undo()
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")

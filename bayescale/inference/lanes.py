@@ -1,0 +1,277 @@
+"""Fits side by side on one device: a lane each, in lock-step, stragglers apart.
+
+All lanes of a batch wait for the longest trajectory among them at every iteration. What that
+wastes is kept low by three rules: a batch first runs with trajectories of limited length, and lanes
+that want longer ones start again in a batch of their own; after warm-up the lanes of several
+batches are sorted by the length of their trajectories; and lanes that need more draws, or smaller
+steps, go on together while the others are done. A batch of one lane has nothing to wait for: on a
+CPU that is the fastest way, one lane for each core.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bayescale.errors import FitError
+from bayescale.inference.batch import pad, padded_size
+from bayescale.inference.climb import prepare_function, wake_lapack
+from bayescale.inference.engine import Engine
+from bayescale.inference.mode import NO_START, Mode
+from bayescale.inference.nuts import CHUNK, advance_function, state_size, statistics
+from bayescale.inference.packing import Packing
+from bayescale.inference.sample import RETRIES, Draws, prior_candidates
+
+SHORT = 5  # doublings of a trajectory in the first batch (31 steps); all that are asked for alone
+SATURATED = 0.01  # share of kept transitions at that length from which a lane starts again
+
+# told of each lane's draws as they come: True if they are enough, False to ask for more
+Enough = Callable[[int, Draws], bool]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One fit on its way.
+
+    Parameters
+    ----------
+    index : int
+        Position among the fits asked for.
+    batch : dict
+        Its data, padded.
+    z, keys : array, shape (chain, dim), (chain, 2)
+        Whitened starts of its chains, and keys of their random numbers.
+    candidates : array, shape (candidate, dim)
+        Where the search for the mode may start.
+    mode : Mode, optional
+        Once it is found.
+    target : float
+        Acceptance probability that the step size aims at.
+    deep : bool
+        Whether trajectories may have their full length.
+    state : array, shape (chain, state), optional
+        Where its chains are, once they have moved.
+    traces : tuple
+        Kept draws so far: arrays of shape (chain, draw, ...), by chunk.
+    steps : float
+        Mean length of its trajectories at the end of warm-up.
+    """
+
+    index: int
+    batch: dict[str, Any]
+    z: np.ndarray
+    keys: np.ndarray
+    candidates: np.ndarray
+    target: float
+    deep: bool
+    mode: Mode | None = None
+    state: np.ndarray | None = None
+    traces: tuple[tuple[np.ndarray, ...], ...] = field(default=(), repr=False)
+    steps: float = 0.0
+
+    def restarted(self, target: float, deep: bool) -> "Lane":
+        """The same lane before its first iteration, with other settings."""
+        return replace(self, target=target, deep=deep, state=None, traces=())
+
+
+class Lanes:
+    """Compiled functions for fits of one model, `width` side by side.
+
+    Parameters
+    ----------
+    engine : Engine
+    packing : Packing
+    width : int
+        Fits side by side.
+    """
+
+    def __init__(self, engine: Engine, packing: Packing, width: int) -> None:
+        self.engine, self.packing, self.width = engine, packing, width
+
+    def sample(
+        self,
+        batches: Sequence[dict[str, Any]],
+        seeds: Sequence[int],
+        enough: Enough,
+    ) -> list[FitError | None]:
+        """Sample fits; their draws are handed to ``enough`` as soon as a lane is done.
+
+        Parameters
+        ----------
+        batches : sequence of dict
+            Data of each fit (from `make_batch`), all of one padded size.
+        seeds : sequence of int
+            Seed of each fit; the draws do not depend on the lanes beside it.
+        enough : callable
+            Told (index, draws); may ask for more.
+
+        Returns
+        -------
+        list
+            None for each fit that was sampled, else why it was not.
+        """
+        wake_lapack()
+        lanes = [self._lane(k, b, s) for k, (b, s) in enumerate(zip(batches, seeds, strict=True))]
+        lanes = self._prepare(lanes)
+        errors: list[FitError | None] = [None] * len(lanes)
+        for lane in lanes:
+            if lane.mode is None or not np.isfinite(lane.mode.log_density):
+                errors[lane.index] = FitError(NO_START)
+        lanes = [lane for lane in lanes if errors[lane.index] is None]
+        while lanes:
+            lanes = self._forward(lanes)
+            lanes = [n for lane in lanes if (n := self._next(lane, enough)) is not None]
+        return errors
+
+    def _lane(self, index: int, batch: dict[str, Any], seed: int) -> Lane:
+        s, packing = self.engine.settings, self.packing
+        starts, chains = (np.random.default_rng(q) for q in np.random.SeedSequence(seed).spawn(2))
+        return Lane(
+            index=index,
+            batch=pad(batch, padded_size(len(batch["response"]))) | {"centring": {}},
+            z=2.0 * chains.standard_normal((s.chains, packing.size)),
+            keys=chains.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32),
+            candidates=prior_candidates(packing, starts),
+            target=s.target_accept,
+            deep=self.width == 1 or s.max_tree_depth <= SHORT,
+        )
+
+    def _prepare(self, lanes: list[Lane]) -> list[Lane]:
+        """Find each lane's mode and whitening."""
+        build = lambda: prepare_function(self.engine.density)  # noqa: E731
+        ready = []
+        for group in _groups(lanes, self.width):
+            args = (
+                self._stack([lane.candidates for lane in group]),
+                self._stack([lane.z for lane in group]),
+                self._data(group),
+            )
+            prepare = self._compile("prepare", build, args, (0, 0, 0))
+            with self.engine.clock.phase("mode"):
+                found = [self._unstack(a) for a in prepare(*args)]
+            for lane, vector, whitening, height, z in zip(group, *found, strict=False):
+                ready.append(replace(lane, mode=Mode(vector, whitening, float(height), 0), z=z))
+        return ready
+
+    def _forward(self, lanes: list[Lane]) -> list[Lane]:
+        """Warm up those that have not begun, then draw from all."""
+        s = self.engine.settings
+        moved = []
+        for deep in (False, True):
+            fresh = [lane for lane in lanes if lane.state is None and lane.deep == deep]
+            going = [lane for lane in lanes if lane.state is not None and lane.deep == deep]
+            for group in _groups(fresh, self.width):
+                going += self._run(group, s.warmup, keep=False)
+            # sorted, so that short trajectories don't wait for long ones
+            going.sort(key=lambda lane: lane.steps)
+            for group in _groups(going, self.width):
+                moved += self._run(group, s.draws, keep=True)
+        return moved
+
+    def _run(self, group: list[Lane], iterations: int, keep: bool) -> list[Lane]:
+        """Carry a group of lanes on by some iterations, in lock-step."""
+        advance, first, fixed, state, where = self._ready(group)
+        kept: list[list[tuple[np.ndarray, ...]]] = [[] for _ in group]
+        steps, trace = [lane.steps for lane in group], ()
+        with self.engine.clock.phase("sample"):
+            for done in range(0, iterations, CHUNK):
+                state, trace = advance(first, *fixed, state, *where)
+                first = np.asarray(False)
+                if not keep:
+                    continue
+                arrays = [self._unstack(a)[:, :, : iterations - done] for a in trace]
+                for k, chunks in enumerate(kept):
+                    chunks.append(tuple(a[k] for a in arrays))
+            states = self._unstack(state)
+            if not keep:
+                steps = list(self._unstack(trace[3]).mean(axis=(1, 2)))
+        return [
+            replace(x, state=states[k], traces=(*x.traces, *kept[k]), steps=float(steps[k]))
+            for k, x in enumerate(group)
+        ]
+
+    def _ready(self, group: list[Lane]) -> tuple[Any, ...]:
+        """The compiled function for a group, and its arguments on the device."""
+        s, put = self.engine.settings, self.engine.put
+        depth = self._depth(group[0])
+        modes = [lane.mode for lane in group if lane.mode is not None]
+        rest = np.zeros((s.chains, state_size(self.packing.size)))
+        first = np.asarray(group[0].state is None)
+        fixed = put((self._stack([x.z for x in group]), self._stack([x.keys for x in group])))
+        state = put(self._stack([rest if x.state is None else x.state for x in group]))
+        where = (
+            put(self._stack([np.asarray(x.target) for x in group])),
+            put(self._stack([m.vector for m in modes])),
+            put(self._stack([m.whitening for m in modes])),
+            self._data(group),
+        )
+        advance = self._compile(
+            f"advance to depth {depth}",
+            lambda: advance_function(self.engine.density, s.warmup, depth),
+            (first, *fixed, state, *where),
+            (None, 0, 0, 0, 0, 0, 0, 0),
+        )
+        return advance, first, fixed, state, where
+
+    def _depth(self, lane: Lane) -> int:
+        """How often a trajectory of this lane may double."""
+        most = self.engine.settings.max_tree_depth
+        return most if lane.deep else min(SHORT, most)
+
+    def _next(self, lane: Lane, enough: Enough) -> Lane | None:
+        """What is left to do for a lane that has drawn: nothing, more, or all again."""
+        s = self.engine.settings
+        depth = self._depth(lane)
+        trace = [np.concatenate(parts, axis=1) for parts in zip(*lane.traces, strict=True)]
+        stats = statistics(trace, s.max_tree_depth)
+        if not lane.deep and np.mean(stats["n_steps"] >= 2**depth - 1) > SATURATED:
+            return lane.restarted(lane.target, deep=True)
+        smaller = [t for t in RETRIES if t > lane.target] if s.retry else []
+        if stats["diverging"].any() and smaller:
+            return lane.restarted(smaller[0], deep=lane.deep)
+        mode = lane.mode
+        assert mode is not None
+        draws = Draws(
+            vectors=mode.vector + trace[0] @ mode.whitening.T,
+            stats=stats,
+            mode=mode,
+            gradients=int(stats["n_steps"].sum()),
+            target_accept=lane.target,
+        )
+        return None if enough(lane.index, draws) else lane
+
+    def _data(self, group: list[Lane]) -> Any:
+        import jax
+
+        batches = [lane.batch for lane in group]
+        return self.engine.put(jax.tree.map(lambda *leaves: self._stack(leaves), *batches))
+
+    def _compile(
+        self,
+        name: str,
+        build: Callable[[], Callable[..., Any]],
+        args: tuple[Any, ...],
+        axes: tuple[int | None, ...],
+    ) -> Callable[..., Any]:
+        """A compiled function of one lane, or of several side by side."""
+        import jax
+
+        if self.width == 1:
+            return self.engine.compile(name, build, args)
+        wide = lambda: jax.vmap(build(), axes)  # noqa: E731
+        return self.engine.compile(f"{name} in {self.width} lanes", wide, args)
+
+    def _stack(self, arrays: Sequence[Any]) -> np.ndarray:
+        """Arrays of lanes in one, filled up with copies of the first; one lane has no axis."""
+        if self.width == 1:
+            return np.asarray(arrays[0])
+        return np.stack([*arrays, *([arrays[0]] * (self.width - len(arrays)))])
+
+    def _unstack(self, array: Any) -> np.ndarray:
+        """An array with an axis of lanes, on the host."""
+        return np.asarray(array) if self.width > 1 else np.asarray(array)[None]
+
+
+def _groups(lanes: list[Lane], width: int) -> list[list[Lane]]:
+    return [lanes[k : k + width] for k in range(0, len(lanes), width)]

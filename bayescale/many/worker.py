@@ -1,0 +1,124 @@
+"""One worker: tasks of a job in, fits or failures out, on one device."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from bayescale.errors import BayescaleError
+from bayescale.fitted import Fit
+from bayescale.fitting import assemble, declaration
+from bayescale.inference.engine import Clock, Engine, Programs, find_device, float64
+from bayescale.inference.gate import MAX_RHAT
+from bayescale.inference.lanes import Lanes
+from bayescale.inference.sample import Draws, sample
+from bayescale.many.result import Failure
+from bayescale.many.task import Job, Task
+
+# told of each outcome as it comes
+Report = Callable[[Task, Fit | Failure], None]
+
+
+def run_tasks(
+    job: Job, tasks: Iterable[Task], programs: Programs, width: int, position: int, report: Report
+) -> None:
+    """Fit some data sets, and report each as it is done; none stops the others.
+
+    Parameters
+    ----------
+    job : Job
+    tasks : iterable of Task
+    programs : dict
+        Compiled functions that the workers of a job share.
+    width : int
+        Fits side by side in lock-step.
+    position : int
+        Which of the local devices to use.
+    report : callable
+    """
+    groups: dict[object, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.shape, []).append(task)
+    for group in groups.values():
+        if by_lanes(job, group[0]):
+            _side_by_side(job, group, programs, width, position, report)
+        else:
+            for task in group:
+                report(task, _guarded(task, lambda t=task: _one(job, t, programs)))
+
+
+def by_lanes(job: Job, task: Task) -> bool:
+    """Whether a model can be sampled in lanes: pooled ones choose a centring first, in Python."""
+    return not task.packing.pools
+
+
+def _one(job: Job, task: Task, programs: Programs) -> Fit:
+    """A fit by the way of a single one."""
+    begin = time.perf_counter()
+    text = declaration(job.model)
+    drawn = sample(
+        job.model, task.packing, task.batch, task.seed, job.settings, text, None, programs
+    )
+    return _assemble(job, task, drawn, begin)
+
+
+def _side_by_side(
+    job: Job, tasks: list[Task], programs: Programs, width: int, position: int, report: Report
+) -> None:
+    """Fits of one shape in lanes."""
+    begin = time.perf_counter()
+    device = find_device(job.settings.device, position)
+
+    def enough(index: int, drawn: Draws) -> bool:
+        task = tasks[index]
+        outcome = _guarded(task, lambda: _assemble(job, task, drawn, begin, len(tasks)))
+        kept = drawn.stats["lp"].shape[1]
+        if isinstance(outcome, Fit) and kept < job.most and _short(job, outcome):
+            return False
+        report(task, outcome)
+        return True
+
+    packing = tasks[0].packing
+    try:
+        with float64(device):
+            engine = Engine(
+                job.model, packing, job.settings, declaration(job.model), device, Clock(), {},
+                programs,
+            )  # fmt: skip
+            lanes = Lanes(engine, packing, width)
+            errors = lanes.sample([t.batch for t in tasks], [t.seed for t in tasks], enough)
+    except Exception as problem:
+        errors = [problem] * len(tasks)
+    for task, error in zip(tasks, errors, strict=True):
+        if error is not None:
+            report(task, failure(task.key, error))
+
+
+def _short(job: Job, fit: Fit) -> bool:
+    """Whether more draws may help: the ESS is too low, or R-hat is above the gate's limit."""
+    gate = fit.gate
+    return not (
+        min(gate.min_ess_bulk, gate.min_ess_tail) >= job.min_ess and gate.max_rhat < MAX_RHAT
+    )
+
+
+def _assemble(job: Job, task: Task, drawn: Draws, begin: float, beside: int = 1) -> Fit:
+    """The fit; its seconds are its share of those of the fits beside it."""
+    now = time.perf_counter()
+    share = now - (now - begin) / beside
+    return assemble(
+        job.model, task.runs, task.layout, task.packing, drawn, job.settings, task.seed, share
+    )
+
+
+def _guarded(task: Task, make: Callable[[], Fit]) -> Fit | Failure:
+    try:
+        return make()
+    except Exception as problem:
+        return failure(task.key, problem)
+
+
+def failure(key: str, problem: Exception) -> Failure:
+    """What went wrong with a data set, in one line."""
+    if isinstance(problem, BayescaleError):
+        return Failure(key, str(problem))
+    first = (str(problem).splitlines() or [""])[0][:200]
+    return Failure(key, f"unexpected {type(problem).__name__}: {first}")
