@@ -1,4 +1,4 @@
-"""Plots by name, and pictures on disk, written whole or not at all."""
+"""Plots of a fit by name, into a file."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bayescale.errors import FitError, nearest
-from bayescale.files import replace_atomic
 from bayescale.plot._allocation import allocation
 from bayescale.plot._isoflop import isoflop
 from bayescale.plot._loss_curves import loss_curves
@@ -16,8 +15,11 @@ from bayescale.plot._prior_posterior import prior_posterior
 from bayescale.plot._residuals import residuals
 from bayescale.plot._tokens_per_param import tokens_per_param
 from bayescale.plot.canvas import HEIGHT, WIDTH
+from bayescale.plot.picture import write_picture
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bayescale.fitted import Fit
 
 PLOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -31,7 +33,6 @@ PLOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "prior_posterior": prior_posterior,
     }
 )
-SUFFIXES = ("png", "pdf", "svg")
 SIZES = {"overview": OVERVIEW_SIZE, "residuals": (9.0, 6.4), "prior_posterior": (9.0, 6.8)}
 
 
@@ -71,23 +72,16 @@ def save(
         An unknown kind or suffix, a plot that this fit can't have, or a place that can't be
         written.
     """
-    name, path = kind.replace("-", "_"), Path(path)
+    name = kind.replace("-", "_")
     if name not in PLOTS:
         raise FitError(
             f"there is no plot '{kind}'; known: {', '.join(PLOTS)}." + nearest(name, list(PLOTS))
         )
-    suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in SUFFIXES:
-        raise FitError(
-            f"cannot write {path}: a picture's name ends in .{', .'.join(SUFFIXES)}, "
-            f"not '{path.suffix}'."
-        )
     if {"ax", "figure"} & options.keys():
         raise FitError("save makes a figure of its own; call the plot itself to draw into yours.")
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size or SIZES.get(name, (WIDTH, HEIGHT)), layout="constrained")
-    where = {"figure": figure} if name in SIZES else {"ax": figure.add_subplot()}
-    PLOTS[name](fit, **where, **options)
-    replace_atomic(path, lambda temporary: figure.savefig(temporary, format=suffix, dpi=dpi))
-    return path
+    def draw(figure: "Figure") -> None:
+        where = {"figure": figure} if name in SIZES else {"ax": figure.add_subplot()}
+        PLOTS[name](fit, **where, **options)
+
+    return write_picture(path, draw, size or SIZES.get(name, (WIDTH, HEIGHT)), dpi)

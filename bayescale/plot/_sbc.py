@@ -1,12 +1,15 @@
 """Simulation-based calibration: how far ranks are from uniform, quantity by quantity."""
 
+import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.errors import FitError
-from bayescale.plot import canvas, style
+from bayescale.plot import canvas, scales, style
+from bayescale.plot.picture import write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from bayescale.check.calibration.result import Calibration
 
 COLUMNS, MOST = 4, 24  # panels side by side, and in all
+PANEL = (2.3, 1.9)  # inches
 
 
 def sbc(
@@ -57,28 +61,29 @@ def sbc(
         An unknown quantity, or axes of another number than panels.
     """
     names, left = _names(result, quantities)
-    size = (2.3, 1.9) if len(names) > 1 else (canvas.WIDTH, canvas.HEIGHT)
+    size = PANEL if len(names) > 1 else (canvas.WIDTH, canvas.HEIGHT)
     panels, figure = canvas.panels(len(names), axes, figure, "quantities", COLUMNS, size)
     share, low, high = result.band()
     edge = 1.25 * float(max(np.abs(high - share).max(), np.abs(low - share).max()))
-    columns = min(COLUMNS, len(names))
+    shared = figure is not None and len(names) > 1
     for k, (panel, name) in enumerate(zip(panels, names, strict=True)):
         difference = result.ecdf(name) - share
-        failing = name in result.failing
-        _draw(panel, share, low - share, high - share, difference, failing)
+        _draw(panel, share, low - share, high - share, difference, name in result.failing)
         most = max(edge, 1.1 * float(np.abs(difference).max()))
         panel.set_ylim(-most, most)
-        panel.set_xlim(0, 1)
-        panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        below = figure is None or k + columns >= len(names)
-        side = "ECDF difference" if figure is None or k % columns == 0 else ""
-        head = f"{name}: FAILS" if failing else name
-        style.finish(panel, None, head, "rank (share)" if below else "", side)
-        if failing:
-            panel.title.set_color(style.WARNING)
-            panel._left_title.set_color(style.WARNING)
-    _words(result, panels, figure, title, left)
+        lowest = not shared or k + COLUMNS >= len(names)
+        side = "" if shared else "ECDF difference"
+        style.finish(panel, None, "", "rank (share)" if lowest else "", side)
+        _head(panel, name, name in result.failing)
+    _words(result, names, panels, figure, title, left)
     return panels
+
+
+def save_sbc(result: "Calibration", path: str | Path) -> Path:
+    """Draw `sbc` into a file, as large as its panels need."""
+    rows = -(-min(len(result.ranks), MOST) // COLUMNS)
+    size = (PANEL[0] * COLUMNS, PANEL[1] * rows + 0.7)
+    return write_picture(path, lambda figure: sbc(result, figure=figure), size)
 
 
 def _names(result: "Calibration", quantities: Sequence[str] | None) -> tuple[list[str], int]:
@@ -122,6 +127,8 @@ def _draw(
     ax.fill_between(x, closed(low), closed(high), **look)
     ax.axhline(0, color=style.GREY, linewidth=0.7 * s, zorder=3)
     ax.plot(x, closed(difference), **_curve(failing), zorder=5)
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
 
 
 def _curve(failing: bool) -> dict[str, Any]:
@@ -129,31 +136,45 @@ def _curve(failing: bool) -> dict[str, Any]:
     return {"color": colour, "linestyle": (0, (4, 1.5)) if failing else "-", "linewidth": 1.2}
 
 
+def _head(ax: "Axes", name: str, failing: bool) -> None:
+    look = {"loc": "left", "fontsize": canvas.text_size(ax)}
+    ax.set_title(
+        f"{name}: FAILS" if failing else name,
+        color=style.WARNING if failing else style.INK,
+        **look,
+    )
+
+
 def _words(
     result: "Calibration",
+    names: Sequence[str],
     panels: np.ndarray,
     figure: "Figure | SubFigure | None",
     title: str | None,
     left: int,
 ) -> None:
-    """The verdict above, the legend below."""
+    """The verdict above, labels of all axes and the legend below."""
     from matplotlib.patches import Patch
 
-    inside = 1 - result.each
     band = Patch(color=style.GREY, alpha=0.3, linewidth=0)
-    band.set_label(f"holds {inside:.3%} of right curves whole, {1 - result.level / 2:.2%} of all")
-    kinds = {name in result.failing for name in result.ranks}
+    count = len(result.ranks)
+    every = f", all {count} quantities at once" if count > 1 else ""
+    band.set_label(f"{100 * (1 - result.level / 2):.4g}% band{every}")
     handles: list[Any] = [band]
-    for failing in sorted(kinds):
-        look = {k: v for k, v in _curve(failing).items() if k in ("color", "linestyle")}
-        handles.append(
-            style.line_handle("fails" if failing else "passes", look["color"], look["linestyle"])
-        )
+    for failing in sorted({name in result.failing for name in names}):
+        look = _curve(failing)
+        word = "fails" if failing else "passes"
+        handles.append(style.line_handle(word, look["color"], look["linestyle"]))
+    for panel in panels if figure is None or len(panels) == 1 else ():
+        scales.make_room(panel, scales.legend_share(panel, 2))
     style.panel_legend(panels, figure, handles)
-    if figure is not None and len(panels) > 1:
-        head = result.headline() if title is None else title
-        head += f" ({left} more not drawn)" if left else ""
-        size = canvas.text_size(panels[0], 1.15)
-        figure.suptitle(head, x=0.01, ha="left", fontsize=size, wrap=True)
-    elif title is not None:
-        panels[0].set_title(title, loc="left", fontsize=canvas.text_size(panels[0], 1.1))
+    if figure is None or len(panels) == 1:
+        if title is not None:
+            panels[0].set_title(title, loc="left", fontsize=canvas.text_size(panels[0]))
+        return
+    head = result.headline() if title is None else title
+    head += f" ({left} more not drawn)" if left else ""
+    size = canvas.text_size(panels[0])
+    wide = max(30, int(canvas.figure_width(figure) * 72 / (0.55 * 1.15 * size)))
+    figure.suptitle(textwrap.fill(head, wide), x=0.01, ha="left", fontsize=1.15 * size)
+    figure.supylabel("ECDF difference", fontsize=size)

@@ -169,10 +169,8 @@ class Calibration(Shown):
             checks = ", ".join(f"{n} {name}" for name, n in self.gates.items())
             lines.append(f"{self.not_passed} fits did not pass their gate ({checks}); ranked too")
         if self.redrawn:
-            lines.append(
-                f"{self.redrawn} pairs of truth and data drawn again: responses not finite or "
-                "beyond e^85"
-            )
+            again = f"{self.redrawn} pair{'s' if self.redrawn > 1 else ''} of truth and data"
+            lines.append(f"{again} drawn again: responses not finite or beyond e^85")
         if self.unranked:
             lines.append(f"no true value, not ranked: {', '.join(self.unranked)}")
         return lines
