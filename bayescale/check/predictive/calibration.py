@@ -1,0 +1,99 @@
+"""Calibration: where each run falls in its own predictive distribution, fitted without it."""
+
+import numpy as np
+
+from bayescale.check.predictive.quantity import Checked, Picture, Quantity
+from bayescale.check.predictive.replicates import Replicates
+
+BAD_K = 0.7  # Pareto k above which importance weights can't be trusted (arXiv:1507.02646)
+SIMULATED = 2000  # sets of uniform numbers, for the bands of the picture
+MOST = 4000  # runs; of more, an even part
+
+
+def calibration(seen: Replicates, rng: np.random.Generator) -> Checked:
+    r"""Whether leave-one-out PIT values are uniform.
+
+    :math:`u_i = \sum_s w_{is} F(y_i \mid \theta_s)` with Pareto-smoothed importance weights
+    (PSIS, Vehtari et al., arXiv:1507.02646). They depend on each other, since every fit shares
+    nearly all runs; the p-value is from the pointwise order test with a truncated Cauchy
+    combination (Tesso & Vehtari, arXiv:2603.02928), which allows for that. The observed number
+    is the largest difference between their ECDF and the diagonal, in percent of runs.
+    """
+    rows = np.unique(np.linspace(0, seen.pit.shape[1] - 1, MOST).round().astype(int))
+    pit, bad = loo_pit(seen.pit[:, rows], seen.log_density[:, rows])
+    p_value = uniformity(pit)
+    count = len(pit)
+    null = np.sort(rng.random((SIMULATED, count)), axis=1)
+    grid = (np.arange(1, count + 1) - 0.5) / count
+    distances = np.abs(null - grid).max(axis=1) + 0.5 / count
+    ordered = np.sort(pit)
+    inside = np.mean((pit > 0.05) & (pit < 0.95))
+    low, middle, high = 100 * np.quantile(distances, [0.05, 0.5, 0.95])
+    quantity = Quantity(
+        name="PIT uniform",
+        unit="% of runs",
+        observed=float(100 * (np.abs(ordered - grid).max() + 0.5 / count)),
+        q05=float(low),
+        median=float(middle),
+        q95=float(high),
+        p_value=p_value,
+        mcse=0.0,
+        advice="intervals are too "
+        + ("narrow" if inside < 0.9 else "wide or lie to one side")
+        + ": another noise (Student-t, or varies_with='C'), or see the trends for a wrong law",
+        detail=f"{inside:.0%} of runs in their 90% interval",
+        sided="low",
+    )
+    note = (
+        f"{bad} of {count} runs have a Pareto k above {BAD_K}: their leave-one-out values lean "
+        "towards the middle, which hides misfit"
+        if bad
+        else ""
+    )
+    data = {"grid": grid, "y": 100 * (grid - ordered)} | _bands(grid, null)
+    picture = Picture("pit", "PIT (leave-one-out)", "ECDF - uniform (% of runs)", data)
+    return Checked("calibration", "Calibration", (quantity,), picture, note)
+
+
+def loo_pit(pit: np.ndarray, log_density: np.ndarray) -> tuple[np.ndarray, int]:
+    """Leave-one-out PIT of each run and the number of runs whose weights are bad.
+
+    Parameters
+    ----------
+    pit, log_density : array, shape (draw, run)
+    """
+    from arviz_stats.base import array_stats
+
+    log_weights, k = array_stats.psislw(-log_density.T)
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    values = np.einsum("rd,dr->r", weights, pit)
+    # a value of exactly 0 or 1 has no place in an order test
+    return np.clip(values, 1e-12, 1 - 1e-12), int(np.sum(np.asarray(k) > BAD_K))
+
+
+def uniformity(pit: np.ndarray) -> float:
+    """p-value of the hypothesis that dependent PIT values are uniform."""
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.uniformity_test(pit, method="pot_c")[0])
+
+
+def _bands(grid: np.ndarray, null: np.ndarray) -> dict[str, np.ndarray]:
+    """Simultaneous bands of the ECDF difference of independent uniform values.
+
+    The narrowest pointwise bands (by beta quantiles of order statistics) that 90% and 50% of
+    simulated sets stay inside (Saeilynoja, Buerkner & Vehtari, arXiv:2103.10522).
+    """
+    from scipy.special import betainc, betaincinv
+
+    count = len(grid)
+    first, last = np.arange(1, count + 1), np.arange(count, 0, -1)
+    inside = betainc(first, last, null)
+    rarest = np.minimum(inside, 1 - inside).min(axis=1)
+    found = {}
+    for level, names in ((0.9, ("q05", "q95")), (0.5, ("q25", "q75"))):
+        each = np.quantile(rarest, 1 - level)
+        for name, share in zip(names, (1 - each, each), strict=True):
+            found[name] = 100 * (grid - betaincinv(first, last, share))
+    return found

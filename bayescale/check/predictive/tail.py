@@ -1,0 +1,59 @@
+"""The largest residuals: one run gone wrong, or noise with another tail."""
+
+import numpy as np
+
+from bayescale.check.predictive.quantity import Checked, Picture, against, bands_of
+from bayescale.check.predictive.replicates import Replicates
+
+LARGE = 2.0  # scales of the noise beyond which a residual is large
+NAMED = 3  # runs named in the picture
+MOST_DRAWN = 400  # ordered residuals in the picture, the largest ones first
+
+
+def tail(seen: Replicates) -> Checked:
+    """Largest absolute standardised residual, and the share of large ones.
+
+    T are the largest |z| and the share of |z| > 2, where z is a run's residual around its own
+    offset in scales of the noise.
+    """
+    size, size_replicated = np.abs(seen.z), np.abs(seen.z_replicated)
+    typical = np.median(size, axis=0)
+    worst = np.argsort(-typical)[:NAMED]
+    rows = [str(seen.runs.row_numbers[k]) for k in worst]
+    percent = seen.factor * np.median(seen.observed[:, worst[0]])
+    largest = against(
+        "largest",
+        "scales of the noise",
+        (size.max(axis=1), size_replicated.max(axis=1)),
+        seen.effective,
+        (
+            f"look at row {rows[0]}: a failed run, a typing error or another setting? Student-t "
+            "noise keeps such runs from bending the law",
+            "the noise's tail is heavier than these runs show: log_normal noise may do",
+        ),
+        f"row {rows[0]} ({percent:+.3g} {seen.unit})",
+    )
+    share = against(
+        "share beyond 2",
+        "% of runs",
+        (
+            100 * np.mean(size > LARGE, axis=1),
+            100 * np.mean(size_replicated > LARGE, axis=1),
+        ),
+        seen.effective,
+        (
+            "more runs lie far off than the noise has room for: Student-t noise, or noise that "
+            "changes with C (varies_with='C')",
+            "fewer runs lie far off than the noise expects: a few extreme runs may have widened it",
+        ),
+    )
+    kept = slice(0, MOST_DRAWN)
+    ordered = np.sort(size_replicated, axis=1)[:, ::-1][:, kept]
+    picture = Picture(
+        "tail",
+        "expected |residual| (scales of the noise)",
+        "observed |residual| (scales)",
+        {"y": np.sort(typical)[::-1][kept]} | bands_of(ordered),
+        labels=[f"row {row}" for row in rows],
+    )
+    return Checked("tail", "Largest residuals", (largest, share), picture)
