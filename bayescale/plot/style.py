@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescale.plot import bands
 from bayescale.plot.bands import LEVELS, Bands
-from bayescale.plot.canvas import FULL, axes_width, root_of, scale, text_size
+from bayescale.plot.canvas import FULL, axes_width, figure_width, root_of, scale, text_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def panel_legend(
     figure.legend(
         handles=list(handles),
         loc="outside lower center",
-        ncols=min(len(handles), 5 if axes_width(axes[0]) > 2 else 3),
+        ncols=min(len(handles), 5 if figure_width(figure) > 4.5 else 3),
         fontsize=size,
         frameon=False,
         columnspacing=1.2,

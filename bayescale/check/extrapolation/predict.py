@@ -14,6 +14,7 @@ from bayescale.errors import BayescaleError
 from bayescale.fitted import Fit
 
 if TYPE_CHECKING:
+    from bayescale.check.comparison.stacked import Stack
     from bayescale.data.runs import Runs
     from bayescale.inference.point_fit import PointFit
 
@@ -93,22 +94,20 @@ def by_points(
 
 
 def by_stack(
-    task: Task, fits: Mapping[str, Mapping[str, Fit]], laws: list[str]
+    task: Task, fits: Mapping[str, Mapping[str, Fit]], laws: list[str], spread: dict[str, Any]
 ) -> Iterator[tuple[Outcome | Missing, dict[str, float]]]:
     """Score the mixture of the laws in every split, with its weights.
 
     Weights maximise the leave-one-out log score of the runs that were fitted (Yao et al. 2018,
-    doi:10.1214/17-BA1091).
+    arXiv:1704.02030).
 
     Parameters
     ----------
     fits : mapping
         Split -> law -> fit.
+    spread : dict
+        How `loo` spreads its refits.
     """
-    from bayescale.check.comparison.loo import loo
-    from bayescale.check.comparison.stacked import Stack
-    from bayescale.check.comparison.weights import stacking_weights
-
     for split in task.splits:
         weights: dict[str, float] = {}
         known = fits.get(split, {})
@@ -117,15 +116,30 @@ def by_stack(
             continue
 
         def predict(test: "Runs", known: Any = known, weights: Any = weights) -> tuple[Any, ...]:
-            ordered = {law: known[law] for law in laws}
-            pointwise = np.stack([loo(fit).pointwise for fit in ordered.values()], axis=1)
-            found = stacking_weights(pointwise)
-            mixture = Stack(ordered, found)
+            mixture, warnings = _mixture({law: known[law] for law in laws}, spread)
+            weights |= mixture.weights
             held = _held(task, test, lambda runs: mixture.at_runs(runs, task.seed))
-            weights |= {law: float(w) for law, w in zip(laws, found, strict=True)}
-            return held, None, ()
+            return held, None, warnings
 
         yield task.score(STACK, split, predict), weights
+
+
+def _mixture(fits: dict[str, Fit], spread: dict[str, Any]) -> tuple["Stack", tuple[str, ...]]:
+    """The stack of fits, and what the weighing warned of beyond the fits' own warnings."""
+    from bayescale.check.comparison.loo import loo
+    from bayescale.check.comparison.stacked import Stack
+    from bayescale.check.comparison.weights import stacking_weights
+
+    left_out = {law: loo(fit, **spread) for law, fit in fits.items()}
+    weights = stacking_weights(np.stack([one.elpd_i for one in left_out.values()], axis=1))
+    mixture = Stack(fits, {law: float(w) for law, w in zip(fits, weights, strict=True)})
+    said = [
+        f"{law}: {line}"
+        for law, one in left_out.items()
+        for line in one.warnings
+        if line not in fits[law].warnings
+    ]
+    return mixture, (*said, *mixture.warnings)
 
 
 def _held(task: Task, test: "Runs", at: Callable[["Runs"], AtRuns]) -> Held:

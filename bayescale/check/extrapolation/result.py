@@ -237,7 +237,7 @@ class Holdout(Shown):
         """What was fitted and what predicted, in one line."""
         if len(self.splits) > 1:
             return f"{self.source}, {self.rule}: {len(self.splits)} splits, each predicted unseen"
-        s, *_ = self.splits
+        s = next(iter(self.splits))
         return (
             f"{self.source}: fitted to {s.train.sum()} runs ({s.why}), "
             f"predicting the other {s.test.sum()}"

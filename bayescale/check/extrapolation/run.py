@@ -108,17 +108,18 @@ def holdout(
     splits = make_splits(table, rule, seed)
     _check_sizes(models, table, rule, splits)
     task = Task(table, {s.name: s for s in splits}, noise.on == "log", seed)
-    spread = {"seed": seed, "draws": draws, "workers": workers, "executor": executor}
+    spread = {"workers": workers, "executor": executor, "progress": progress}
+    sampling = {"seed": seed, "draws": draws}
     found: list[Outcome | Missing] = []
     fits: dict[str, dict[str, Fit]] = {}
-    for label, key, fitted in _fits(task, models, folder, spread | {"progress": progress}):
+    for label, key, fitted in _fits(task, models, folder, sampling | spread):
         found.append(by_posterior(task, label, key, fitted))
         if stack and isinstance(fitted, Fit):
             fits.setdefault(key, {})[label] = fitted
     for point in points:
         for name, model in models.items():
             found += by_points(task, model.law, name, point, bootstrap, progress)
-    stacked = list(by_stack(task, fits, list(models))) if stack else []
+    stacked = list(by_stack(task, fits, list(models), spread)) if stack else []
     found += [outcome for outcome, _ in stacked]
     weights = {o.split: w for o, w in stacked if isinstance(o, Outcome)}
     return _result(task, split, found, weights, next(iter(models.values())).law.response)
@@ -156,14 +157,14 @@ def name_laws(laws: Laws) -> dict[str, Law]:
 
 
 def _fits(
-    task: Task, models: Mapping[str, Model], folder: str | Path | None, spread: dict[str, Any]
+    task: Task, models: Mapping[str, Model], folder: str | Path | None, options: dict[str, Any]
 ) -> Iterator[tuple[str, str, Any]]:
     """Law, split, and its fit or failure, in the order in which they finish."""
     for name, model in models.items():
         parts = {split: task.train(split) for split in task.splits}
         own = None if folder is None else Path(folder) / name
         setting = {"noise": model.noise, "pooling": model.pooling, "folder": own}
-        for key, fitted in stream_fits(model.law, parts, **setting, **spread):
+        for key, fitted in stream_fits(model.law, parts, **setting, **options):
             yield name, key, fitted
 
 

@@ -1,0 +1,103 @@
+"""``bayescale holdout``: fit laws to small runs, and see whether they predict the larger ones."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bayescale.cli import fit_options as opt
+from bayescale.cli.options import Json, Seed
+
+
+def _option(metavar: str, text: str, *names: str, **limits: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, **limits)
+
+
+def command(
+    law: Annotated[
+        str, typer.Argument(metavar="LAW", help="A law, or several: chinchilla,coupled.")
+    ],
+    runs: opt.RunTable,
+    split: Annotated[
+        str,
+        _option(
+            "SPLIT",
+            "compute:10 (fit C <= C_max/10), size:largest, data:largest, group:COLUMN "
+            "(each left out in turn), fraction:0.7, random:20x0.7.",
+        ),
+    ] = "compute:10",
+    stack: Annotated[
+        bool, typer.Option("--stack", help="Also the weighted mixture of the laws.")
+    ] = False,
+    point: Annotated[
+        list[str] | None,
+        _option("NAME", "Also a point estimate with bootstrap: huber or least_squares.", "--point"),
+    ] = None,
+    map: opt.Columns = None,
+    unit: opt.Units = None,
+    where: opt.Where = None,
+    drop_missing: opt.DropMissing = False,
+    cost: opt.Cost = None,
+    factor: opt.Factor = None,
+    noise: opt.NoiseName = "student_t",
+    noise_varies_with: opt.VariesWith = None,
+    known_sd: opt.KnownSd = None,
+    runs_column: opt.RunsColumn = None,
+    pool: opt.Pools = None,
+    prior: opt.Priors = None,
+    draws: Annotated[int, _option("INT", "Kept draws a chain, of four chains.")] = 250,
+    workers: Annotated[int | None, _option("INT", "Fits at the same time.", min=1)] = None,
+    folder: Annotated[
+        str | None, _option("DIR", "Keep finished fits here; the same command goes on from them.")
+    ] = None,
+    plot: Annotated[
+        str | None,
+        _option("FILE.png", "Draw predicted against observed; also .svg or .pdf."),
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Fit laws to a part of the runs, and score what they say of the rest.
+
+    The table tells which share of the held-out runs lies inside the 50, 80, 90 and 95% intervals,
+    and how good the predictions are: interval (Winkler) score, CRPS, RMSE of log loss.
+
+    For example:
+
+      bayescale holdout chinchilla runs.csv --split compute:10
+      bayescale holdout chinchilla,coupled runs.csv --stack --plot holdout.png
+      bayescale holdout chinchilla sweep.csv --split group:family --json
+    """
+    from bayescale.cli.modelling import build_model, reading_arguments
+    from bayescale.cli.output import answer, show
+    from bayescale.cli.reading import split_values
+
+    reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
+    columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
+    names = split_values([law]) or [law]
+    models = [build_model(name, noise, pool, prior, **columns) for name in names]
+    if plot:
+        from bayescale.plot.picture import check_picture
+
+        check_picture(plot)
+    from bayescale.check import holdout
+
+    result = holdout(
+        [model.law for model in models], runs, split=split, noise=models[0].noise,
+        pooling=models[0].pooling, points=split_values(point) or (), stack=stack, seed=seed,
+        draws=draws, workers=workers, folder=folder, progress=False if json else None, **reading,
+    )  # fmt: skip
+    answer(result, json)
+    if plot:
+        _draw(result, plot)
+        if not json:
+            show(f"wrote {plot}")
+
+
+def _draw(result: Any, path: str) -> None:
+    from bayescale.plot import holdout
+    from bayescale.plot.picture import write_picture
+
+    panels = min(len(result.labels), 5) + 1
+    size = (8.8, 3.4 * -(-panels // 2))
+    labels = result.labels[: panels - 1]
+    write_picture(path, lambda figure: holdout(result, figure=figure, labels=labels), size)
