@@ -1,0 +1,53 @@
+"""Pareto-smoothed importance sampling of leave-one-out densities, by ArviZ."""
+
+import numpy as np
+
+
+def psis(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave-one-out log predictive density of each unit, and its Pareto k.
+
+    Vehtari, Gelman, Gabry (arXiv:1507.04544) with the smoothing of arXiv:1507.02646, as ArviZ
+    computes it; the tail's size takes the effective number of draws into account.
+
+    Parameters
+    ----------
+    log_likelihood : array, shape (chain, draw, unit)
+
+    Returns
+    -------
+    elpd, pareto_k : array, shape (unit,)
+        k is minus infinity where all draws agree, NaN where the weights have no tail to fit.
+    """
+    from arviz_stats.base import array_stats
+
+    elpd, k = (np.empty(log_likelihood.shape[2]) for _ in range(2))
+    for unit in range(log_likelihood.shape[2]):
+        table = np.ascontiguousarray(log_likelihood[:, :, unit])
+        if np.ptp(table) < 1e-12:
+            elpd[unit], k[unit] = table.mean(), -np.inf
+            continue
+        elpd[unit], k[unit], _ = array_stats.loo(
+            table, chain_axis=0, draw_axis=1, r_eff=_efficiency(table)
+        )
+    return elpd, k
+
+
+def _efficiency(table: np.ndarray) -> float:
+    """Effective over actual number of draws for the mean likelihood of one unit."""
+    from arviz_stats.base import array_stats
+
+    likelihood = np.exp(table - table.max())
+    share = float(
+        array_stats.ess(likelihood, chain_axis=0, draw_axis=1, method="mean", relative=True)
+    )
+    return share if np.isfinite(share) else 1.0
+
+
+def good_k(draws: int) -> float:
+    """Largest Pareto k at which so many draws suffice: min(1 - 1/log10(S), 0.7)."""
+    return min(1 - 1 / np.log10(max(draws, 11)), 0.7)
+
+
+def log_mean_exp(values: np.ndarray, axis: int = 0) -> np.ndarray:
+    """Log of the mean of exponentials, without overflow."""
+    return np.logaddexp.reduce(values, axis=axis) - np.log(values.shape[axis])

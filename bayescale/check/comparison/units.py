@@ -1,0 +1,115 @@
+"""What is left out together: single rows, or all rows of a run or another group."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescale.check.comparison.checkpoints import likely_checkpoints, run_column
+from bayescale.errors import FitError
+
+if TYPE_CHECKING:
+    from bayescale.data.runs import Runs
+    from bayescale.fitted import Fit
+
+ROW = "row"
+MIN_UNITS = 3
+
+
+@dataclass(frozen=True)
+class Units:
+    """Groups of rows that are left out together.
+
+    Parameters
+    ----------
+    by : str
+        ``"row"``, or the column that names the groups.
+    names : tuple of str
+        Row number or name of each group, in the order of their first row.
+    index : integer array, shape (row,)
+        Position of each row's group.
+    note : str
+        Why it is by this column, where nobody asked; else empty.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    index: np.ndarray
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def rows(self, unit: int) -> np.ndarray:
+        """Positions of the rows of a group."""
+        return np.flatnonzero(self.index == unit)
+
+
+def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
+    """Decide what is left out together.
+
+    Parameters
+    ----------
+    fits : mapping
+        Fits to the same rows.
+    by : str or None
+        ``"row"``, a column, or None to decide by noise, columns and residuals.
+
+    Raises
+    ------
+    FitError
+        Rows look like checkpoints and no column names the run, there is no such column, or too
+        few groups.
+    """
+    first = next(iter(fits.values()))
+    if by == ROW and ROW not in first.runs.table:
+        return _single_rows(first.runs)
+    if by is not None:
+        return _groups(first.runs, by)
+    columns = {n: f.model.noise.runs for n, f in fits.items() if f.model.noise.runs}
+    if columns:
+        name, column = next(iter(columns.items()))
+        assert column is not None
+        why = f"rows of one '{column}' share an offset in {_of(name, fits)}noise"
+        return _groups(first.runs, column, f"{why}, so they are left out together.")
+    column = run_column(first.runs)
+    if column is not None:
+        why = f"several rows have one '{column}': they are checkpoints of a run"
+        return _groups(first.runs, column, f"{why}, and are left out together.")
+    # a law that fits badly makes errors that look alike: the least correlated law decides
+    found = [likely_checkpoints(f) for f in fits.values()]
+    if all(found):
+        raise FitError(
+            f"{found[0]}: rows of one run are correlated, and leaving out one row at a time is "
+            "too optimistic. Name the run's column: by='run' (shell: --by run); or by='row' if "
+            "you know that every row is a training of its own."
+        )
+    return _single_rows(first.runs)
+
+
+def _of(name: str, fits: "Mapping[str, Fit]") -> str:
+    return f"{name}'s " if len(fits) > 1 else "this fit's "
+
+
+def _single_rows(runs: "Runs") -> Units:
+    return Units(ROW, tuple(str(int(r)) for r in runs.row_numbers), np.arange(len(runs)))
+
+
+def _groups(runs: "Runs", column: str, note: str = "") -> Units:
+    values = runs.column(column)  # refuses, and names the nearest
+    import pandas as pd
+
+    missing = np.flatnonzero(pd.isna(values))
+    if len(missing):
+        row = int(runs.row_numbers[missing[0]])
+        raise FitError(f"column '{column}' names no group in row {row}; fill it or drop the row.")
+    labels = [str(v) for v in values]
+    names = tuple(dict.fromkeys(labels))
+    place = {name: k for k, name in enumerate(names)}
+    if len(names) < MIN_UNITS:
+        raise FitError(
+            f"column '{column}' has {len(names)} group{'s' if len(names) > 1 else ''}; leaving "
+            f"out one at a time needs {MIN_UNITS} or more."
+        )
+    return Units(column, names, np.array([place[v] for v in labels]), note)
