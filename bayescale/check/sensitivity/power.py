@@ -125,7 +125,7 @@ class Scaled:
     """
 
     def __init__(self, log_density: np.ndarray) -> None:
-            self.powers = (1 - STEP, 1 + STEP)
+        self.powers = (1 - STEP, 1 + STEP)
         self.weights: list[np.ndarray] | None = None
         self.pareto_k = float("nan")
         if np.ptp(log_density) == 0:  # a flat prior: no power of it changes anything
@@ -138,7 +138,7 @@ class Scaled:
 
     def sensitivity(self, q: Quantity) -> float:
         """Sensitivity of a quantity; of its finite draws."""
-            good = np.isfinite(q.draws)
+        good = np.isfinite(q.draws)
         if self.weights is None or np.ptp(q.draws[good]) == 0:
             return 0.0
         low, high = (w[good][None] / w[good].sum() for w in self.weights)

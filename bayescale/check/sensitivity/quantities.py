@@ -108,7 +108,7 @@ def moved(base: Quantity, new: Quantity) -> Moved:
 
 def statistics() -> Any:
     """ArviZ's statistics of plain arrays, imported when first needed."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     return array_stats
 
