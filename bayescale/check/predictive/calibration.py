@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from bayescale.check.predictive.advice import heavier_tail, varying_noise
 from bayescale.check.predictive.quantity import Checked, Picture, Quantity
 from bayescale.check.predictive.replicates import Replicates
 
-BAD_K = 0.7  # Pareto k above which importance weights can't be trusted (arXiv:1507.02646)
 SIMULATED = 2000  # sets of uniform numbers, for the bands of the picture
 MOST = 4000  # runs; of more, an even part
 
@@ -20,9 +20,9 @@ def calibration(seen: Replicates, rng: np.random.Generator) -> Checked:
     is the largest difference between their ECDF and the diagonal, in percent of runs.
     """
     rows = np.unique(np.linspace(0, seen.pit.shape[1] - 1, MOST).round().astype(int))
-    pit, bad = loo_pit(seen.pit[:, rows], seen.log_density[:, rows])
-    p_value = uniformity(pit)
-    count = len(pit)
+    limit = largest_k(seen.size)
+    pit, k = loo_pit(seen.pit[:, rows], seen.log_density[:, rows])
+    p_value, count, bad = uniformity(pit), len(pit), int(np.sum(k > limit))
     null = np.sort(rng.random((SIMULATED, count)), axis=1)
     grid = (np.arange(1, count + 1) - 0.5) / count
     distances = np.abs(null - grid).max(axis=1) + 0.5 / count
@@ -38,43 +38,48 @@ def calibration(seen: Replicates, rng: np.random.Generator) -> Checked:
         q95=float(high),
         p_value=p_value,
         mcse=0.0,
-        advice="intervals are too "
-        + ("narrow" if inside < 0.9 else "wide or lie to one side")
-        + ": another noise (Student-t, or varies_with='C'), or see the trends for a wrong law",
+        advice="look at the trends first; then "
+        + (f"{heavier_tail(seen.model)}, or " if inside < 0.9 else "")
+        + varying_noise(seen.model),
         detail=f"{inside:.0%} of runs in their 90% interval",
         sided="low",
     )
     note = (
-        f"{bad} of {count} runs have a Pareto k above {BAD_K}: their leave-one-out values lean "
+        f"{bad} of {count} runs have a Pareto k above {limit:.2f}: their leave-one-out values lean "
         "towards the middle, which hides misfit"
         if bad
         else ""
     )
     data = {"grid": grid, "y": 100 * (grid - ordered)} | _bands(grid, null)
-    picture = Picture("pit", "PIT (leave-one-out)", "ECDF - uniform (% of runs)", data)
+    picture = Picture("pit", "uniform quantile", "uniform minus PIT quantile (%)", data)
     return Checked("calibration", "Calibration", (quantity,), picture, note)
 
 
-def loo_pit(pit: np.ndarray, log_density: np.ndarray) -> tuple[np.ndarray, int]:
-    """Leave-one-out PIT of each run and the number of runs whose weights are bad.
+def loo_pit(pit: np.ndarray, log_density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave-one-out PIT of each run, and the Pareto k of its weights.
 
     Parameters
     ----------
     pit, log_density : array, shape (draw, run)
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     log_weights, k = array_stats.psislw(-log_density.T)
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     values = np.einsum("rd,dr->r", weights, pit)
     # a value of exactly 0 or 1 has no place in an order test
-    return np.clip(values, 1e-12, 1 - 1e-12), int(np.sum(np.asarray(k) > BAD_K))
+    return np.clip(values, 1e-12, 1 - 1e-12), np.asarray(k)
+
+
+def largest_k(draws: int) -> float:
+    """Pareto k above which weights of so many draws can't be trusted (arXiv:1507.02646)."""
+    return float(min(1 - 1 / np.log10(draws), 0.7))
 
 
 def uniformity(pit: np.ndarray) -> float:
     """p-value of the hypothesis that dependent PIT values are uniform."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     return float(array_stats.uniformity_test(pit, method="pot_c")[0])
 

@@ -1,5 +1,7 @@
 """Mean residual of each group of runs: what the law leaves out."""
 
+from typing import Any
+
 import numpy as np
 
 from bayescale.check.predictive.quantity import Checked, Picture, Skipped, against, bands_of
@@ -13,8 +15,8 @@ def group_columns(seen: Replicates) -> list[str]:
     """Columns of words (or true and false) with 2 to 30 groups, each division once."""
     table, seen_divisions, found = seen.runs.table, set(), []
     for column in table.columns:
-        values = table[column]
-        if column == seen.model.noise.runs or values.dtype.kind in "fiuc":
+        values: Any = table[column]
+        if str(column) == seen.model.noise.runs or values.dtype.kind in "fiuc":
             continue
         names = values.astype(str)
         groups = names.nunique()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayescale.check.predictive import advice
 from bayescale.check.predictive.quantity import Checked, Picture, Skipped, against, bands_of
 from bayescale.check.predictive.replicates import Replicates
 from bayescale.check.predictive.trend import projection
@@ -13,25 +14,6 @@ from bayescale.data.slices import NEAR, find_budgets
 LEAST_RUNS, LEAST_SIZES, LEAST_SPAN = 5, 4, 0.3  # of a slice; span in decades of N
 LEAST_SLICES, LEAST_TREND = 2, 3  # slices for a mean, and for a trend
 INTERIOR = 0.8  # share of replicates with a minimum between the slice's sizes
-
-ADVICE_CURVATURE = (
-    "loss rises faster beside the optimum than the law says: Student-t noise against failed "
-    "runs at the ends, law 'coupled', or leave out the smallest and largest sizes",
-    "loss rises more slowly beside the optimum than the law says: law 'coupled', or exponents "
-    "that differ by group",
-)
-ADVICE_SHIFT = (
-    "the data's optimal N lies above the law's: allocations come out too small; law 'coupled', "
-    "or another count of parameters (with or without embeddings)",
-    "the data's optimal N lies below the law's: allocations come out too large; law 'coupled', "
-    "or another count of parameters (with or without embeddings)",
-)
-ADVICE_EXPONENT = (
-    "optimal N grows faster with C than the law's allocation exponent says: don't extrapolate "
-    "N_opt; law 'coupled', or another count of parameters",
-    "optimal N grows more slowly with C than the law's allocation exponent says: don't "
-    "extrapolate N_opt; law 'coupled', or another count of parameters",
-)
 
 
 @dataclass(frozen=True)
@@ -93,8 +75,8 @@ def curvature(seen: Replicates, slices: Sequence[Slice]) -> Checked:
     factor = seen.factor
     unit = f"{seen.unit} per decade² of N"
     pair = [factor * (v @ weights) for v in (observed, replicated)]
-    advice = _prior("curvature of slices") if seen.prior else ADVICE_CURVATURE
-    quantity = against("mean curvature", unit, (pair[0], pair[1]), seen.effective, advice)
+    next_step = advice.prior("the bend of slices") if seen.prior else advice.curvature(seen.model)
+    quantity = against("mean curvature", unit, (pair[0], pair[1]), seen.effective, next_step)
     data = {"x": np.array([s.C for s in slices]), "y": factor * np.median(observed, axis=0)}
     data |= bands_of(factor * replicated)
     picture = Picture("slots", "compute C (FLOP)", f"curvature ({unit})", data, log="C")
@@ -112,7 +94,9 @@ def minimum(seen: Replicates, slices: Sequence[Slice]) -> Checked | Skipped:
     check = "isoflop_minimum"
     fitted = _parabolas(seen, slices)
     vertices = [_vertex(p, slices) for p in fitted]
-    interior = np.mean([_interior(v, slices) for v in vertices[1]], axis=0) >= INTERIOR
+    # the law's own are few where its prior is wide; then the data say which slices have one
+    judged = vertices[0 if seen.prior else 1]
+    interior = np.mean([_interior(v, slices) for v in judged], axis=0) >= INTERIOR
     kept = np.flatnonzero(interior)
     if len(kept) < LEAST_SLICES:
         return Skipped(check, f"{len(kept)} of {len(slices)} slices have an interior minimum")
@@ -121,22 +105,26 @@ def minimum(seen: Replicates, slices: Sequence[Slice]) -> Checked | Skipped:
     middle = np.array([np.log10(seen.runs.column("N")[s.rows]).mean() for s in slices])[kept]
     if seen.prior:
         observed, replicated = observed + middle, replicated + middle
-    C = np.array([slices[k].C for k in kept])
+    C = np.array([s.C for s in slices])[kept]
     weights = _weights(replicated)
     mean = [v @ weights for v in (observed, replicated)]
-    advice = _prior("optimal N") if seen.prior else ADVICE_SHIFT
+    next_step = advice.prior("optimal N") if seen.prior else advice.shift(seen.model)
     ratio = float(10 ** np.median(mean[0]))
     detail = f"N_opt {ratio:.3g}" if seen.prior else f"{ratio:.3g}x the law's N_opt"
     name = "log10 N" if seen.prior else "mean shift"
-    quantities = [against(name, "decades of N", (mean[0], mean[1]), seen.effective, advice, detail)]
+    quantities = [
+        against(name, "decades of N", (mean[0], mean[1]), seen.effective, next_step, detail)
+    ]
     if len(kept) >= LEAST_TREND and np.ptp(np.log10(C)) > 0:
         x = np.log10(C) - np.average(np.log10(C), weights=weights)
         line = projection(x, weights, 1)[1]
         slope = [v @ line for v in (observed, replicated)]
-        advice = _prior("allocation exponent") if seen.prior else ADVICE_EXPONENT
+        next_step = (
+            advice.prior("the growth of optimal N") if seen.prior else advice.exponent(seen.model)
+        )
         name = "exponent" if seen.prior else "shift of exponent"
         unit = "decades of N per decade of C"
-        quantities.append(against(name, unit, (slope[0], slope[1]), seen.effective, advice))
+        quantities.append(against(name, unit, (slope[0], slope[1]), seen.effective, next_step))
     data = {"x": C, "y": 10 ** np.median(observed, axis=0)}
     data |= {k: 10**v for k, v in bands_of(replicated).items()}
     side = "N at minimum" if seen.prior else "N at minimum over the law's"
@@ -145,7 +133,8 @@ def minimum(seen: Replicates, slices: Sequence[Slice]) -> Checked | Skipped:
 
 
 def _left_out(slices: Sequence[Slice], kept: np.ndarray) -> str:
-    out = [f"{s.C:.2g}" for k, s in enumerate(slices) if k not in kept]
+    inside = set(kept.tolist())
+    out = [f"{s.C:.2g}" for k, s in enumerate(slices) if k not in inside]
     if not out:
         return f"{len(kept)} slices"
     return f"{len(kept)} slices; without an interior minimum and left out: C = {', '.join(out)}"
@@ -188,10 +177,3 @@ def _weights(replicated: np.ndarray) -> np.ndarray:
     width = np.maximum(high - low, 1e-3 * np.max(high - low))
     weights = 1 / np.maximum(width, 1e-12) ** 2
     return weights / weights.sum()
-
-
-def _prior(what: str) -> tuple[str, str]:
-    return (
-        f"the prior puts the {what} too low: move or widen the priors of the exponents",
-        f"the prior puts the {what} too high: move or widen the priors of the exponents",
-    )

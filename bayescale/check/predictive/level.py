@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayescale.check.predictive.advice import prior
 from bayescale.check.predictive.quantity import Checked, Picture, Skipped, against, bands_of
 from bayescale.check.predictive.replicates import Replicates
 from bayescale.check.predictive.trend import inputs_of
@@ -21,11 +22,7 @@ def level(seen: Replicates) -> Checked:
     means = [shown(v.mean(axis=1)) for v in (seen.observed, seen.replicated)]
     unit = seen.model.law.response_unit or response
     name = f"{'geometric mean' if logged else 'mean'} {response}"
-    advice = (
-        f"the prior puts {response} too low: move or widen the priors of the law's terms",
-        f"the prior puts {response} too high: move or widen the priors of the law's terms",
-    )
-    quantity = against(name, unit, (means[0], means[1]), seen.effective, advice)
+    quantity = against(name, unit, (means[0], means[1]), seen.effective, prior(response))
     drawn = np.unique(np.linspace(0, seen.observed.shape[1] - 1, MOST_DRAWN).round().astype(int))
     order = drawn[np.argsort(seen.observed[0, drawn])]
     data = {"x": np.arange(len(order), dtype=float), "y": shown(seen.observed[0, order])}

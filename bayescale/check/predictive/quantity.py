@@ -63,6 +63,13 @@ class Quantity:
             return "NOT UNIFORM"
         return "TOO HIGH" if self.p_value < 0.5 else "TOO LOW"
 
+    def p_text(self, draws: int) -> str:
+        """The p-value for people; beyond what so many draws can tell, a bound."""
+        least = 0.001 if self.sided == "low" else 1 / draws
+        if self.p_value < least:
+            return f"< {least:.2g}"
+        return f"> {1 - least:.4g}" if self.p_value > 1 - least else f"{self.p_value:.3f}"
+
     def to_dict(self) -> dict[str, Any]:
         """A record of plain values."""
         return {

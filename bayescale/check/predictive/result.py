@@ -142,12 +142,8 @@ def _why(q: Quantity) -> str:
 
 
 def _row(check: Checked, q: Quantity, draws: int) -> list[str]:
-    least = 1 / draws
-    if q.sided == "low":
-        p = f"{q.p_value:.3f}" if q.p_value >= 0.001 else "< 0.001"
-    elif q.p_value <= 0 or q.p_value >= 1:
-        p = f"< {least:.2g}" if q.p_value <= 0 else f"> {1 - least:.4g}"
-    else:
-        p = f"{q.p_value:.3f} ± {q.mcse:.3f}"
+    p = q.p_text(draws)
+    if q.sided == "both" and p[0] not in "<>":
+        p = f"{p} ± {q.mcse:.3f}"
     name = f"{check.name} {q.name} ({q.unit})"
     return [name, f"{q.observed:.3g}", f"{q.q05:.3g} to {q.q95:.3g}", p, q.verdict]

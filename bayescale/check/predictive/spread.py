@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayescale.check.predictive.advice import varying_noise
 from bayescale.check.predictive.quantity import Checked, Picture, Skipped, against, bands_of
 from bayescale.check.predictive.replicates import CLIP, Replicates
 from bayescale.check.predictive.trend import NAMES, inputs_of
@@ -27,12 +28,12 @@ def spread(seen: Replicates) -> Checked | Skipped:
     lower, upper = x <= low, x >= high
     sizes = [np.minimum(np.abs(z), CLIP) for z in (seen.z, seen.z_replicated)]
     ratio = [v[:, upper].mean(axis=1) / v[:, lower].mean(axis=1) for v in sizes]
-    varies = seen.model.noise.varies_with
-    next_step = f"noise that changes with {name} (varies_with='{name}')"
-    if varies:
-        next_step = f"the noise changes with {varies} in another way than a power: look at groups"
     quantity = against(
-        f"high over low {name}", "ratio", (ratio[0], ratio[1]), seen.effective, next_step
+        f"high over low {name}",
+        "ratio",
+        (ratio[0], ratio[1]),
+        seen.effective,
+        varying_noise(seen.model, name),
     )
     order = np.array_split(np.argsort(x, kind="stable"), BINS)
     at = np.array([np.exp(np.log(x[rows]).mean()) for rows in order])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayescale.check.predictive.advice import heavier_tail, varying_noise
 from bayescale.check.predictive.quantity import Checked, Picture, against, bands_of
 from bayescale.check.predictive.replicates import Replicates
 
@@ -27,8 +28,8 @@ def tail(seen: Replicates) -> Checked:
         (size.max(axis=1), size_replicated.max(axis=1)),
         seen.effective,
         (
-            f"look at row {rows[0]}: a failed run, a typing error or another setting? Student-t "
-            "noise keeps such runs from bending the law",
+            "look at this run: failed, mistyped, or of another setting? "
+            f"{heavier_tail(seen.model)}",
             "the noise's tail is heavier than these runs show: log_normal noise may do",
         ),
         f"row {rows[0]} ({percent:+.3g} {seen.unit})",
@@ -42,8 +43,8 @@ def tail(seen: Replicates) -> Checked:
         ),
         seen.effective,
         (
-            "more runs lie far off than the noise has room for: Student-t noise, or noise that "
-            "changes with C (varies_with='C')",
+            "more runs lie far off than the noise has room for: "
+            f"{heavier_tail(seen.model)}, or {varying_noise(seen.model)}",
             "fewer runs lie far off than the noise expects: a few extreme runs may have widened it",
         ),
     )
