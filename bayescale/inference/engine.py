@@ -176,7 +176,7 @@ class Engine:
         s = self.settings
         where = (np.asarray(target), mode.vector, mode.whitening, data)
         keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
-        z = _chain_starts(gradient, mode, s.chains, rng)
+        z = chain_starts(gradient, mode, s.chains, rng)
         state = np.zeros((s.chains, state_size(self.size)))
         advance = self.compile(
             "advance",
@@ -209,7 +209,7 @@ class Engine:
         return self.programs[slot]
 
 
-def _chain_starts(
+def chain_starts(
     gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
     mode: Mode,
     chains: int,

@@ -17,11 +17,11 @@ import numpy as np
 from bayescale.errors import FitError
 from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.climb import prepare_function, wake_lapack
-from bayescale.inference.engine import Engine
-from bayescale.inference.mode import NO_START, Mode
+from bayescale.inference.engine import Engine, chain_starts
+from bayescale.inference.mode import NEWTON_ALONE, NO_START, Mode
 from bayescale.inference.nuts import CHUNK, advance_function, state_size, statistics
 from bayescale.inference.packing import Packing
-from bayescale.inference.sample import RETRIES, Draws, prior_candidates
+from bayescale.inference.sample import RETRIES, Draws, locate, prior_candidates
 
 SHORT = 5  # doublings of a trajectory in the first batch (31 steps); all that are asked for alone
 SATURATED = 0.01  # share of kept transitions at that length from which a lane starts again
@@ -94,7 +94,7 @@ class Lanes:
         batches: Sequence[dict[str, Any]],
         seeds: Sequence[int],
         enough: Enough,
-    ) -> list[FitError | None]:
+    ) -> list[Exception | None]:
         """Sample fits; their draws are handed to ``enough`` as soon as a lane is done.
 
         Parameters
@@ -112,9 +112,14 @@ class Lanes:
             None for each fit that was sampled, else why it was not.
         """
         wake_lapack()
-        lanes = [self._lane(k, b, s) for k, (b, s) in enumerate(zip(batches, seeds, strict=True))]
-        lanes = self._prepare(lanes)
-        errors: list[FitError | None] = [None] * len(lanes)
+        errors: list[Exception | None] = [None] * len(batches)
+        lanes = []
+        for k, (batch, seed) in enumerate(zip(batches, seeds, strict=True)):
+            try:
+                lanes.append(self._lane(k, batch, seed))
+            except FitError as problem:
+                errors[k] = problem
+        lanes = self._prepare([x for x in lanes if x.mode is None]) + [x for x in lanes if x.mode]
         for lane in lanes:
             if lane.mode is None or not np.isfinite(lane.mode.log_density):
                 errors[lane.index] = FitError(NO_START)
@@ -125,17 +130,26 @@ class Lanes:
         return errors
 
     def _lane(self, index: int, batch: dict[str, Any], seed: int) -> Lane:
-        s, packing = self.engine.settings, self.packing
+        engine, packing = self.engine, self.packing
+        s, size = engine.settings, packing.size
         starts, chains = (np.random.default_rng(q) for q in np.random.SeedSequence(seed).spawn(2))
-        return Lane(
+        keys = chains.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
+        lane = Lane(
             index=index,
             batch=pad(batch, padded_size(len(batch["response"]))) | {"centring": {}},
-            z=2.0 * chains.standard_normal((s.chains, packing.size)),
-            keys=chains.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32),
+            z=2.0 * chains.standard_normal((s.chains, size)),
+            keys=keys,
             candidates=prior_candidates(packing, starts),
             target=s.target_accept,
             deep=self.width == 1 or s.max_tree_depth <= SHORT,
         )
+        if not packing.pools and size <= NEWTON_ALONE:
+            return lane
+        # a centring is chosen, and a mode of many dimensions climbed to, in Python
+        place = locate(engine, packing, batch, starts)
+        z = chain_starts(place.gradient, place.mode, s.chains, chains)
+        data = lane.batch | {"centring": dict(place.centring)}
+        return replace(lane, batch=data, z=z, mode=place.mode)
 
     def _prepare(self, lanes: list[Lane]) -> list[Lane]:
         """Find each lane's mode and whitening."""
@@ -173,7 +187,8 @@ class Lanes:
         """Carry a group of lanes on by some iterations, in lock-step."""
         advance, first, fixed, state, where = self._ready(group)
         kept: list[list[tuple[np.ndarray, ...]]] = [[] for _ in group]
-        steps, trace = [lane.steps for lane in group], ()
+        steps = [lane.steps for lane in group]
+        trace: Any = ()
         with self.engine.clock.phase("sample"):
             for done in range(0, iterations, CHUNK):
                 state, trace = advance(first, *fixed, state, *where)
@@ -238,6 +253,7 @@ class Lanes:
             mode=mode,
             gradients=int(stats["n_steps"].sum()),
             target_accept=lane.target,
+            centring=lane.batch["centring"],
         )
         return None if enough(lane.index, draws) else lane
 

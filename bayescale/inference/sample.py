@@ -11,7 +11,6 @@ from bayescale.inference.centring import choose_centring
 from bayescale.inference.engine import (
     Clock,
     Engine,
-    Programs,
     Progress,
     Settings,
     find_device,
@@ -68,7 +67,6 @@ def sample(
     settings: Settings,
     declaration: str | None = None,
     progress: Progress | None = None,
-    programs: Programs | None = None,
 ) -> Draws:
     """Sample a model's posterior with whitened NUTS.
 
@@ -85,8 +83,6 @@ def sample(
         All that the density depends on besides the package's source (see `cache.compiled`).
     progress : callable, optional
         Called with (iterations done, in all, divergences).
-    programs : dict, optional
-        Compiled functions of this model that fits share.
 
     Raises
     ------
@@ -98,26 +94,53 @@ def sample(
         device = find_device(settings.device)
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)]
     with float64(device):
-        engine = Engine(model, packing, settings, declaration, device, clock, origins, programs)
-        centring = packing.no_centring()
-        data = engine.put(pad(batch, padded_size(len(batch["response"]))))
-        gradient = engine.gradient(data, centring)
-        with clock.phase("mode"):
-            starts = _starts(engine, packing, batch, gradient, streams[0])
-            if packing.pools:
-                centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
-                centring, start = choose_centring(centred, packing, starts)
-                gradient, starts = engine.gradient(data, centring), start[None]
-            mode = find_mode(gradient, starts)
-        data = data | {"centring": centring}
+        engine = Engine(model, packing, settings, declaration, device, clock, origins)
+        place = locate(engine, packing, batch, streams[0])
         target = settings.target_accept
-        run = engine.run(data, gradient, mode, streams[1], target, progress)
+        run = engine.run(place.data, place.gradient, place.mode, streams[1], target, progress)
         for smaller in RETRIES if settings.retry else ():
             if run[1]["diverging"].any() and smaller > target:
                 target = smaller
-                run = engine.run(data, gradient, mode, streams[1], target, progress)
+                run = engine.run(
+                    place.data, place.gradient, place.mode, streams[1], target, progress
+                )
     vectors, stats, gradients = run
-    return Draws(vectors, stats, mode, clock.seconds, origins, gradients, target, centring)
+    return Draws(
+        vectors, stats, place.mode, clock.seconds, origins, gradients, target, place.centring
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where chains start, found in Python: one fit has nothing to compile for it."""
+
+    data: Any
+    centring: Mapping[str, np.ndarray]
+    mode: Mode
+    gradient: Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def locate(
+    engine: Engine, packing: Packing, batch: dict[str, Any], rng: np.random.Generator
+) -> Place:
+    """Find the posterior's mode, its whitening, and the centring of pooled parameters.
+
+    Raises
+    ------
+    FitError
+        No start has a finite density.
+    """
+    centring = packing.no_centring()
+    data = engine.put(pad(batch, padded_size(len(batch["response"]))))
+    gradient = engine.gradient(data, centring)
+    with engine.clock.phase("mode"):
+        starts = _starts(engine, packing, batch, gradient, rng)
+        if packing.pools:
+            centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
+            centring, start = choose_centring(centred, packing, starts)
+            gradient, starts = engine.gradient(data, centring), start[None]
+        mode = find_mode(gradient, starts)
+    return Place(data | {"centring": centring}, centring, mode, gradient)
 
 
 def _starts(

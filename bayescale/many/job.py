@@ -63,7 +63,8 @@ def fit_many(
     chains, draws, warmup : int
         Chains, kept draws a chain, adapting iterations before them.
     min_ess : int
-        A fit where bulk or tail ESS of any quantity is lower draws again, up to eight times.
+        A fit where bulk or tail ESS of any quantity is lower, or R-hat not below 1.01, draws
+        again, up to eight times; not where even that would be too few.
     device : str
         ``auto``: a GPU from 100 data sets on, where there is one, else the CPU.
     workers : int, optional
@@ -156,6 +157,8 @@ def _stream(
         job = replace(job, settings=replace(settings, device=where))
         found = over_executor(job, pairs, reading, store, executor, lanes or 1)
     else:
+        if device == "auto" and model.columns:
+            device = "cpu"  # the centring of pooled parameters is chosen in Python, fit by fit
         plan = make_plan(device, count, workers, lanes)
         job = replace(job, settings=replace(settings, device=plan.device))
         found = over_threads(job, pairs, reading, store, plan)

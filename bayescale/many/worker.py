@@ -9,7 +9,7 @@ from bayescale.fitting import assemble, declaration
 from bayescale.inference.engine import Clock, Engine, Programs, find_device, float64
 from bayescale.inference.gate import MAX_RHAT
 from bayescale.inference.lanes import Lanes
-from bayescale.inference.sample import Draws, sample
+from bayescale.inference.sample import Draws
 from bayescale.many.result import Failure
 from bayescale.many.task import Job, Task
 
@@ -38,26 +38,7 @@ def run_tasks(
     for task in tasks:
         groups.setdefault(task.shape, []).append(task)
     for group in groups.values():
-        if by_lanes(job, group[0]):
-            _side_by_side(job, group, programs, width, position, report)
-        else:
-            for task in group:
-                report(task, _guarded(task, lambda t=task: _one(job, t, programs)))
-
-
-def by_lanes(job: Job, task: Task) -> bool:
-    """Whether a model can be sampled in lanes: pooled ones choose a centring first, in Python."""
-    return not task.packing.pools
-
-
-def _one(job: Job, task: Task, programs: Programs) -> Fit:
-    """A fit by the way of a single one."""
-    begin = time.perf_counter()
-    text = declaration(job.model)
-    drawn = sample(
-        job.model, task.packing, task.batch, task.seed, job.settings, text, None, programs
-    )
-    return _assemble(job, task, drawn, begin)
+        _side_by_side(job, group, programs, width, position, report)
 
 
 def _side_by_side(
@@ -95,9 +76,9 @@ def _side_by_side(
 def _short(job: Job, fit: Fit) -> bool:
     """Whether more draws may help: the ESS is too low, or R-hat is above the gate's limit."""
     gate = fit.gate
-    return not (
-        min(gate.min_ess_bulk, gate.min_ess_tail) >= job.min_ess and gate.max_rhat < MAX_RHAT
-    )
+    ess = min(gate.min_ess_bulk, gate.min_ess_tail)
+    hopeless = not ess * job.most / fit.stats["lp"].shape[1] >= job.min_ess
+    return not hopeless and not (ess >= job.min_ess and gate.max_rhat < MAX_RHAT)
 
 
 def _assemble(job: Job, task: Task, drawn: Draws, begin: float, beside: int = 1) -> Fit:
