@@ -45,7 +45,7 @@ def run_column(runs: "Runs") -> str | None:
 
 def _names_curves(table: "pd.DataFrame", column: str) -> bool:
     """Whether most rows share a run with others, each run having one N and many D."""
-    groups = table.groupby(table[column].astype(str), sort=False)
+    groups: Any = table.groupby(table[column].astype(str), sort=False)
     shared = groups[column].transform("size") > 1
     if shared.mean() <= 0.5:
         return False
@@ -135,7 +135,6 @@ def _own_residuals(fit: "Fit", order: np.ndarray) -> np.ndarray:
     found: Any = least_squares(
         lambda b: (surface @ b - residual) / scale,
         np.zeros(len(powers)),
-        jac=lambda _: surface / scale,
         loss="soft_l1",  # failed runs must not bend the surface
     )
     rest = residual - surface @ found.x

@@ -1,5 +1,7 @@
 """Pareto-smoothed importance sampling of leave-one-out densities, by ArviZ."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -18,7 +20,7 @@ def psis(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     elpd, pareto_k : array, shape (unit,)
         k is minus infinity where all draws agree, NaN where the weights have no tail to fit.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     elpd, k = (np.empty(log_likelihood.shape[2]) for _ in range(2))
     for unit in range(log_likelihood.shape[2]):
@@ -34,13 +36,13 @@ def psis(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _efficiency(table: np.ndarray) -> float:
     """Effective over actual number of draws for the mean likelihood of one unit."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     likelihood = np.exp(table - table.max())
-    share = float(
-        array_stats.ess(likelihood, chain_axis=0, draw_axis=1, method="mean", relative=True)
+    found: Any = array_stats.ess(
+        likelihood, chain_axis=0, draw_axis=1, method="mean", relative=True
     )
-    return share if np.isfinite(share) else 1.0
+    return float(found) if np.isfinite(found) else 1.0
 
 
 def good_k(draws: int) -> float:
