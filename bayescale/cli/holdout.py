@@ -28,6 +28,10 @@ def command(
     stack: Annotated[
         bool, typer.Option("--stack", help="Also the weighted mixture of the laws.")
     ] = False,
+    by: Annotated[
+        str | None,
+        _option("COLUMN", "Names the run: its rows are left out together to weigh the stack."),
+    ] = None,
     point: Annotated[
         list[str] | None,
         _option("NAME", "Also a point estimate with bootstrap: huber or least_squares.", "--point"),
@@ -81,10 +85,11 @@ def command(
         check_picture(plot)
     from bayescale.check import holdout
 
+    spread = {"workers": workers, "folder": folder, "progress": False if json else None}
     result = holdout(
         [model.law for model in models], runs, split=split, noise=models[0].noise,
-        pooling=models[0].pooling, points=split_values(point) or (), stack=stack, seed=seed,
-        draws=draws, workers=workers, folder=folder, progress=False if json else None, **reading,
+        pooling=models[0].pooling, points=split_values(point) or (), stack=stack, by=by,
+        seed=seed, draws=draws, **spread, **reading,
     )  # fmt: skip
     answer(result, json)
     if plot:

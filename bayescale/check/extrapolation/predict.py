@@ -94,7 +94,11 @@ def by_points(
 
 
 def by_stack(
-    task: Task, fits: Mapping[str, Mapping[str, Fit]], laws: list[str], spread: dict[str, Any]
+    task: Task,
+    fits: Mapping[str, Mapping[str, Fit]],
+    laws: list[str],
+    by: str | None,
+    spread: dict[str, Any],
 ) -> Iterator[tuple[Outcome | Missing, dict[str, float]]]:
     """Score the mixture of the laws in every split, with its weights.
 
@@ -105,8 +109,10 @@ def by_stack(
     ----------
     fits : mapping
         Split -> law -> fit.
+    by : str, optional
+        Column whose rows are left out together; see `bayescale.check.loo`.
     spread : dict
-        How `loo` spreads its refits.
+        How its refits are spread.
     """
     for split in task.splits:
         weights: dict[str, float] = {}
@@ -116,7 +122,7 @@ def by_stack(
             continue
 
         def predict(test: "Runs", known: Any = known, weights: Any = weights) -> tuple[Any, ...]:
-            mixture, warnings = _mixture({law: known[law] for law in laws}, spread)
+            mixture, warnings = _mixture({law: known[law] for law in laws}, by, spread)
             weights |= mixture.weights
             held = _held(task, test, lambda runs: mixture.at_runs(runs, task.seed))
             return held, None, warnings
@@ -124,13 +130,17 @@ def by_stack(
         yield task.score(STACK, split, predict), weights
 
 
-def _mixture(fits: dict[str, Fit], spread: dict[str, Any]) -> tuple["Stack", tuple[str, ...]]:
+def _mixture(
+    fits: dict[str, Fit], by: str | None, spread: dict[str, Any]
+) -> tuple["Stack", tuple[str, ...]]:
     """The stack of fits, and what the weighing warned of beyond the fits' own warnings."""
-    from bayescale.check.comparison.loo import loo
+    from bayescale.check.comparison.loo import MAX_REFITS, loo_of
     from bayescale.check.comparison.stacked import Stack
+    from bayescale.check.comparison.units import find_units
     from bayescale.check.comparison.weights import stacking_weights
 
-    left_out = {law: loo(fit, **spread) for law, fit in fits.items()}
+    units = find_units(fits, by)  # the same for all laws
+    left_out = {n: loo_of(f, n, units, "exact", MAX_REFITS, spread) for n, f in fits.items()}
     weights = stacking_weights(np.stack([one.elpd_i for one in left_out.values()], axis=1))
     mixture = Stack(fits, {law: float(w) for law, w in zip(fits, weights, strict=True)})
     said = [

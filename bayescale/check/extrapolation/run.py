@@ -41,6 +41,7 @@ def holdout(
     points: Sequence[str] = (),
     bootstrap: int = 200,
     stack: bool = False,
+    by: str | None = None,
     seed: int = 0,
     draws: int = 250,
     workers: int | None = None,
@@ -75,6 +76,9 @@ def holdout(
     stack : bool
         Also predict by the mixture of the laws, weighted by leave-one-out stacking on the runs
         that were fitted.
+    by : str, optional
+        Column that names the run, whose rows are left out together when the stack is weighed;
+        ``"row"`` for single rows. Default: decided as `bayescale.check.loo` does.
     seed : int
         Seed of random splits, fits, noise and bootstraps.
     draws : int
@@ -119,7 +123,7 @@ def holdout(
     for point in points:
         for name, model in models.items():
             found += by_points(task, model.law, name, point, bootstrap, progress)
-    stacked = list(by_stack(task, fits, list(models), spread)) if stack else []
+    stacked = list(by_stack(task, fits, list(models), by, spread)) if stack else []
     found += [outcome for outcome, _ in stacked]
     weights = {o.split: w for o, w in stacked if isinstance(o, Outcome)}
     return _result(task, split, found, weights, next(iter(models.values())).law.response)

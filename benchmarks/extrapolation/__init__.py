@@ -1,0 +1,1 @@
+"""How well intervals hold beyond the data, on real sweeps."""

@@ -1,0 +1,57 @@
+"""Results as markdown: a row a sweep, then means over sweeps."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from benchmarks.extrapolation.record import Record
+
+
+def by_sweep(records: Sequence[Record], factor: float) -> str:
+    """Coverage at 90%, interval score and width of each model on each sweep."""
+    own = [r for r in records if r.factor == factor]
+    models = list(dict.fromkeys(r.model for r in own))
+    lines = [_line(["sweep", "fitted", "held out", *models]), _rule(3 + len(models))]
+    for sweep in dict.fromkeys(r.sweep for r in own):
+        found = {r.model: r for r in own if r.sweep == sweep}
+        first = next(iter(found.values()))
+        cells = [_cell(found[m]) if m in found else "–" for m in models]
+        lines.append(_line([sweep, str(first.n_train), str(first.n_test), *cells]))
+    return "\n".join(lines)
+
+
+def means(records: Sequence[Record], factor: float, sweeps: Iterable[str]) -> str:
+    """Means over sweeps, each counting once."""
+    wanted = set(sweeps)
+    own = [r for r in records if r.factor == factor and r.sweep in wanted]
+    head = ["model", "sweeps", "covered at 50/80/90/95", "worst sweep at 90", "interval score"]
+    lines = [_line([*head, "width", "RMSE"]), _rule(len(head) + 2)]
+    for model in dict.fromkeys(r.model for r in own):
+        found = [r for r in own if r.model == model]
+        covered = [_share(np.mean([r.coverage[k] for r in found])) for k in found[0].coverage]
+        worst = min(found, key=lambda r: r.coverage["90"])
+        score, width, rmse = (
+            float(np.mean([getattr(r, f) for r in found]))
+            for f in ("interval_score", "width", "rmse")
+        )
+        cells = [model, str(len(found)), " / ".join(covered)]
+        cells += [f"{_share(worst.coverage['90'])} ({worst.sweep})"]
+        lines.append(_line([*cells, f"{score:.3f}", f"{width:.3f}", f"{rmse:.4f}"]))
+    return "\n".join(lines)
+
+
+def _cell(r: Record) -> str:
+    mark = "*" if r.converged is False else ""
+    return f"{_share(r.coverage['90'])} / {r.interval_score:.3f} / {r.width:.3f}{mark}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0") if value < 1 else "1.00"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _rule(count: int) -> str:
+    return f"|{'---|' * count}"
