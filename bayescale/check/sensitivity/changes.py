@@ -196,9 +196,7 @@ def _scatter(name: str) -> Callable[["Fit", Sizes], Iterator[Change]]:
         for k in range(sizes.scatters):
             rng = np.random.default_rng([sizes.seed, k, 37 if name == "N" else 41])
             wrong = values * np.exp(np.log1p(sizes.error) * rng.standard_normal(len(values)))
-            label = f"{name} scattered by {sizes.error:.3g}, draw {k + 1}".replace(
-                f"{sizes.error:.3g}", f"{100 * sizes.error:.3g}%"
-            )
+            label = f"{name} scattered {100 * sizes.error:.3g}%, try {k + 1}"
             runs = with_column(fit.runs, name, wrong, label)
             yield Change(f"{name}_scatter_{k + 1}", "", label, runs)
 
@@ -239,8 +237,9 @@ def _dropped(fit: "Fit", keep: np.ndarray, key: str, label: str) -> Change:
 def _noise(fit: "Fit", sizes: Sizes) -> Iterator[Change]:
     noise = fit.model.noise
     tail = "normal" if noise.tail == "student_t" else "student_t"
-    other = replace(noise, tail=tail)
-    yield Change("noise", "", f"noise: {other.describe()}", fit.runs, other)
+    on = "log-normal" if noise.on == "log" else "normal"
+    label = f"{on if tail == 'normal' else 'Student-t'} noise"
+    yield Change("noise", "", label, fit.runs, replace(noise, tail=tail))
 
 
 _MAKERS: dict[str, Callable[["Fit", Sizes], Iterator[Change]]] = {

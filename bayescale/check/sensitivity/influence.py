@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def influence(
     workers: int | None = None,
     executor: Any = None,
     device: str | None = None,
+    folder: str | Path | None = None,
     progress: bool | None = None,
     **group: Any,
 ) -> "Influence | GroupInfluence":
@@ -60,7 +62,7 @@ def influence(
         Seed of the sampler of exact fits.
     draws : int, optional
         Kept draws a chain of exact fits; default: those of the fit.
-    workers, executor, device, progress
+    workers, executor, device, folder, progress
         See `bayescale.fit_many`.
     **group
         For pooled fits, the group by its column whose answers are watched (``corpus="c4"``).
@@ -78,7 +80,13 @@ def influence(
     """
     watch = make_watch(fit, C, at, group, seed)
     base = watch.of(fit)
-    how = {"draws": draws, "workers": workers, "executor": executor, "device": device}
+    how = {
+        "draws": draws,
+        "workers": workers,
+        "executor": executor,
+        "device": device,
+        "folder": folder,
+    }
     how |= {"progress": progress}
     notes = tuple(n for n in (watch.describe(), _far(fit, watch)) if n)
     title = f"{fit.law.name} fitted to {len(fit.runs)} runs"

@@ -1,6 +1,7 @@
 """``perturb``: what becomes of a fit's answers where its inputs are other than stated."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescale.check.sensitivity.changes import WHAT, Change, Sizes, changes
@@ -33,6 +34,7 @@ def perturb(
     workers: int | None = None,
     executor: Any = None,
     device: str | None = None,
+    folder: str | Path | None = None,
     progress: bool | None = None,
     **group: Any,
 ) -> Perturbation:
@@ -80,7 +82,7 @@ def perturb(
         Seed of the random errors and of the sampler.
     draws : int, optional
         Kept draws a chain; default: those of the fit.
-    workers, executor, device, progress
+    workers, executor, device, folder, progress
         See `bayescale.fit_many`.
     **group
         For pooled fits, the group by its column (``corpus="c4"``).
@@ -105,7 +107,13 @@ def perturb(
     if not listed:
         reasons = "; ".join(f"{kind}: {why}" for kind, why in skipped.items())
         raise FitError(f"no perturbation applies to this fit ({reasons or 'none was asked for'}).")
-    how = {"draws": draws, "workers": workers, "executor": executor, "device": device}
+    how = {
+        "draws": draws,
+        "workers": workers,
+        "executor": executor,
+        "device": device,
+        "folder": folder,
+    }
     found: dict[str, Refit] = {}
     for noise in dict.fromkeys(c.noise for c in listed):
         alike = {c.key: c for c in listed if c.noise == noise}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 THRESHOLD = 0.05
 STEP = 0.01  # powers 0.99 and 1.01
 MAX_K = 0.7
-FINE, CONFLICT, STRONG = "fine", "prior-data conflict", "strong prior or weak likelihood"
+FINE, CONFLICT, STRONG = "fine", "possible prior-data conflict", "strong prior or weak likelihood"
 
 
 def power_scaling(

@@ -11,15 +11,9 @@ from bayescale.errors import DataError
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
 
-SIZE_WORDS = frozenset(
-    ["n", "params", "param", "parameters", "parameter", "nparams", "numparams", "size"]
-)
-OTHER_WORDS = frozenset(
-    ["c", "d", "flops", "flop", "compute", "tokens", "token", "per", "ratio", "loss", "convention"]
-)
-WITHOUT = frozenset(
-    ["no", "non", "without", "wo", "excl", "excluding", "minus", "noemb", "nonemb", "noembedding"]
-)
+SIZE_WORDS = {"n", "params", "param", "parameters", "parameter", "nparams", "numparams", "size"}
+OTHER_WORDS = {"c", "d", "flops", "flop", "compute", "tokens", "token", "per", "ratio", "loss"}
+WITHOUT = {"no", "non", "without", "wo", "excl", "excluding", "minus"}
 VOCABULARY = ("vocab", "vocabsize", "vocabulary", "vocabularysize", "nvocab")
 WIDTH = ("width", "dmodel", "hiddensize", "hiddendim", "modeldim", "modelwidth", "nembd", "dim")
 
@@ -101,8 +95,9 @@ def other_count(
 def counts_embeddings(name: str) -> bool:
     """Whether a column of sizes counts embeddings, as far as its name tells."""
     words = read_header(name).words
-    joined = "".join(words)
-    return not ("emb" in joined and (WITHOUT & set(words) or "noemb" in joined))
+    if not any("emb" in word for word in words):
+        return True
+    return not (WITHOUT & set(words) or any(w.startswith(("noemb", "nonemb")) for w in words))
 
 
 def _column(runs: "Runs", bare: bool) -> str | None:
