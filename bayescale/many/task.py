@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.assembling import declaration, versions
 from bayescale.errors import FitError
-from bayescale.fitting import check_rows, declaration, read, versions
+from bayescale.fitting import check_rows, read
 from bayescale.inference.batch import Layout, make_batch, make_layout, padded_size
 from bayescale.inference.cache import source_hash
 from bayescale.inference.engine import Settings

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Iterable
 
+from bayescale.assembling import assemble, declaration
 from bayescale.errors import BayescaleError
 from bayescale.fitted import Fit
-from bayescale.fitting import assemble, declaration
 from bayescale.inference.engine import Clock, Engine, Programs, find_device, float64
 from bayescale.inference.gate import MAX_RHAT
 from bayescale.inference.lanes import Lanes

@@ -8,7 +8,7 @@ import pytest
 
 import bayescale as bs
 from bayescale import Coordinate, priors
-from bayescale.fitting import declaration
+from bayescale.assembling import declaration
 from bayescale.inference.batch import make_batch, make_layout
 from bayescale.inference.engine import Clock, Engine, Settings, find_device, float64
 from bayescale.inference.model import Model

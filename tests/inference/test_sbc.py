@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import bayescale as bs
-from bayescale.fitting import declaration
+from bayescale.assembling import declaration
 from bayescale.inference.batch import make_batch, make_layout
 from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
