@@ -66,7 +66,7 @@ def comparison(
     units = result.best.units
     what = "row" if result.by == "row" else result.by
     head = title if title is not None else f"Leave one {what} out: {len(units)} in turn"
-    style.finish(axes[0], None, head, "elpd difference to the best (nats)", "")
+    style.finish(axes[0], None, head, "elpd difference to the best, 1 and 2 SE (nats)", "")
     axes[0].grid(False, axis="y")
     handles = _single(axes[1], result, against)
     style.legend(axes[1], handles, loc="best")
@@ -92,11 +92,10 @@ def _ladder(ax: "Axes", result: "Comparison") -> None:
         failed = "" if result.fits[name].converged else "; did not pass its gate"
         ax.annotate(
             f"{name}: {weight}{failed}",
-            (1, -k),
-            (0, 7 * s),
+            (0, -k),
+            (4 * s, 7 * s),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
-            ha="right",
             va="bottom",
             fontsize=size,
             color=style.WARNING if failed else style.INK,

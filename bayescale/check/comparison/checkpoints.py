@@ -4,6 +4,7 @@ A column that names the run says so. Without one, rows are told apart by what ha
 errors that neighbours along a training curve share.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,9 @@ RUN_NAMES = frozenset(
     + ("wandbrun", "wandbrunid", "exp", "expid", "expname", "experimentid", "experimentname")
     + ("trial", "trialid", "trialname")
 )
-# neighbours correlated by 1/3 are worth half as many rows: (1 - r)/(1 + r) of an AR(1) series
-CORRELATED = 1 / 3
+# neighbours correlated by 1/2 are worth a third as many rows, by 1/3 half as many:
+# (1 - r)/(1 + r) of an AR(1) series
+REFUSED, TOLD = 1 / 2, 1 / 3
 SURE = 3.0  # standard errors from none
 MIN_CURVE = 5  # distinct D of a curve
 MIN_ROWS = 30  # with fewer rows, removing a cubic surface leaves nothing to see
@@ -54,39 +56,76 @@ def _names_curves(table: "pd.DataFrame", column: str) -> bool:
     return "D" not in table or bool((groups["D"].nunique() > 1).any())
 
 
-def likely_checkpoints(fit: "Fit") -> str | None:
-    """Why plain leave-one-out is too optimistic for a fit's runs, or None.
+@dataclass(frozen=True)
+class Correlated:
+    """Errors of neighbouring rows along the likely training curves of a table go together.
+
+    Parameters
+    ----------
+    r : float
+        Lag-1 autocorrelation.
+    curves : int
+        Number of likely runs.
+    rows : int
+        Median number of rows of each.
+    along : str
+        D or C.
+    """
+
+    r: float
+    curves: int
+    rows: int
+    along: str
+
+    @property
+    def checkpoints(self) -> bool:
+        """Whether it is so much that the rows must be checkpoints."""
+        return self.r >= REFUSED
+
+    def __str__(self) -> str:
+        runs = f"{self.curves} training runs" if self.curves > 1 else "one training run"
+        each = f"about {self.rows} rows each" if self.curves > 1 else f"{self.rows} rows"
+        return (
+            f"checkpoints of {runs} ({each}; along {self.along} the errors "
+            f"of neighbours are correlated by {self.r:.2f})"
+        )
+
+
+def correlated(fit: "Fit") -> Correlated | None:
+    """Whether a fit's errors go together along training curves.
 
     Rows of one N (and of one recipe, as far as other columns tell) are ordered by D, and the
-    lag-1 autocorrelation of their residuals is taken within each N. A cubic surface in ln N and
-    ln D is removed first, so that a law that bends wrongly for all runs alike doesn't count: what
-    is left is what each training run has to itself. Separate trainings have none of it, whatever
-    their design; on public sweeps it is -.4 to .3 for separate trainings, and .4 to 1.0 for
-    checkpoints of runs at a constant learning rate.
+    lag-1 autocorrelation of their residuals is taken within each N, twice: as they are, which is
+    what harms leave-one-out, and without the cubic surface in ln N and ln D that fits them best.
+    A law that bends wrongly for all runs alike has correlated residuals too, but loses them to
+    the surface; what each training run has to itself stays. The smaller of the two counts. On
+    public sweeps it is at most .4 for separate trainings, whatever their design, and .5 to .95
+    for checkpoints along whole training curves.
 
     Returns
     -------
-    str or None
-        One clause for a message.
+    Correlated or None
+        None below a correlation of 1/3 or of 3 standard errors, and where no curve can be seen.
     """
     along = next((c for c in ("D", "C") if c in fit.runs.table), None)
     if along is None or len(fit.runs) < MIN_ROWS:
         return None
     order = fit.runs.column(along).astype(float)
     curves = [c for c in _curves(fit.runs, order) if len(np.unique(order[c])) >= MIN_CURVE]
-    if not curves:
+    if sum(map(len, curves)) < len(fit.runs) / 2:
         return None
-    rest = _own_residuals(fit, order)
-    r, pairs = _autocorrelation(rest, curves)
-    if r < CORRELATED or r * np.sqrt(pairs) < SURE:
+    r = correlation(fit, order, curves)
+    pairs = sum(len(c) - 1 for c in curves)
+    if r < TOLD or r * np.sqrt(pairs) < SURE:
         return None
-    rows = int(np.median([len(c) for c in curves]))
-    what = f"{len(curves)} training runs" if len(curves) > 1 else "one training run"
-    each = f"about {rows} rows each" if len(curves) > 1 else f"{rows} rows"
-    return (
-        f"these rows look like checkpoints of {what} ({each}; along {along} their errors are "
-        f"correlated by {r:.2f} from one row to the next)"
-    )
+    return Correlated(r, len(curves), int(np.median([len(c) for c in curves])), along)
+
+
+def correlation(fit: "Fit", order: np.ndarray, curves: list[np.ndarray]) -> float:
+    """Lag-1 autocorrelation along curves: of residuals, or without what all runs share."""
+    residual = residuals(fit)
+    rest = _without_surface(fit, residual, order)
+    return min(_autocorrelation(residual, curves), _autocorrelation(rest, curves))
 
 
 def _curves(runs: "Runs", order: np.ndarray) -> list[np.ndarray]:
@@ -120,11 +159,10 @@ def _recipes(runs: "Runs") -> list[np.ndarray]:
     return [np.asarray(rows) for rows in keys.groupby(keys, sort=False).indices.values()]
 
 
-def _own_residuals(fit: "Fit", order: np.ndarray) -> np.ndarray:
-    """Residuals without the cubic surface in ln N and ln D that all runs share, clipped."""
+def _without_surface(fit: "Fit", residual: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Residuals without the cubic surface in ln N and ln D that all runs share."""
     from scipy.optimize import least_squares
 
-    residual = residuals(fit)
     axes = [np.log(order)]
     if "N" in fit.runs.table and len(np.unique(fit.runs.column("N"))) > 1:
         axes.append(np.log(fit.runs.column("N").astype(float)))
@@ -137,9 +175,7 @@ def _own_residuals(fit: "Fit", order: np.ndarray) -> np.ndarray:
         np.zeros(len(powers)),
         loss="soft_l1",  # failed runs must not bend the surface
     )
-    rest = residual - surface @ found.x
-    limit = 3 * 1.4826 * float(np.median(np.abs(rest)))
-    return np.clip(rest, -limit, limit)
+    return residual - surface @ found.x
 
 
 def residuals(fit: "Fit", draws: int = 200) -> np.ndarray:
@@ -155,9 +191,10 @@ def residuals(fit: "Fit", draws: int = 200) -> np.ndarray:
     return np.log(y) - np.log(mean) if fit.model.noise.on == "log" else y - mean
 
 
-def _autocorrelation(values: np.ndarray, curves: list[np.ndarray]) -> tuple[float, int]:
-    """Pooled lag-1 autocorrelation within curves, around 0, and the number of pairs."""
+def _autocorrelation(values: np.ndarray, curves: list[np.ndarray]) -> float:
+    """Pooled lag-1 autocorrelation within curves, around 0; far residuals are drawn in."""
+    limit = 3 * 1.4826 * float(np.median(np.abs(values)))
+    values = np.clip(values, -limit, limit)
     across = sum(float(np.sum(values[c[1:]] * values[c[:-1]])) for c in curves)
     power = sum(float(np.mean(values[c] ** 2)) * (len(c) - 1) for c in curves)
-    pairs = sum(len(c) - 1 for c in curves)
-    return (across / power if power > 0 else 0.0), pairs
+    return across / power if power > 0 else 0.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescale.check.comparison.checkpoints import likely_checkpoints, run_column
+from bayescale.check.comparison.checkpoints import correlated, run_column
 from bayescale.errors import FitError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Units:
     index : integer array, shape (row,)
         Position of each row's group.
     note : str
-        Why it is by this column, where nobody asked; else empty.
+        Why it is by this column, or what speaks against single rows; else empty.
     """
 
     by: str
@@ -78,22 +78,25 @@ def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
         why = f"several rows have one '{column}': they are checkpoints of a run"
         return _groups(first.runs, column, f"{why}, and are left out together.")
     # a law that fits badly makes errors that look alike: the least correlated law decides
-    found = [likely_checkpoints(f) for f in fits.values()]
-    if all(found):
+    found = [correlated(f) for f in fits.values()]
+    least = min((c for c in found if c), key=lambda c: c.r) if all(found) else None
+    if least and least.checkpoints:
         raise FitError(
-            f"{found[0]}: rows of one run are correlated, and leaving out one row at a time is "
-            "too optimistic. Name the run's column: by='run' (shell: --by run); or by='row' if "
-            "you know that every row is a training of its own."
+            f"these rows look like {least}: rows of one run are correlated, and leaving out one row "
+            "at a time is too optimistic. Name the run's column: by='run' (shell: --by run); or "
+            "by='row' if you know that every row is a training of its own."
         )
-    return _single_rows(first.runs)
+    hint = "if they are, leave out whole runs by the column that names them (by=…)."
+    return _single_rows(first.runs, f"These rows may be {least}: {hint}" if least else "")
 
 
 def _of(name: str, fits: "Mapping[str, Fit]") -> str:
     return f"{name}'s " if len(fits) > 1 else "this fit's "
 
 
-def _single_rows(runs: "Runs") -> Units:
-    return Units(ROW, tuple(str(int(r)) for r in runs.row_numbers), np.arange(len(runs)))
+def _single_rows(runs: "Runs", note: str = "") -> Units:
+    names = tuple(str(int(r)) for r in runs.row_numbers)
+    return Units(ROW, names, np.arange(len(runs)), note)
 
 
 def _groups(runs: "Runs", column: str, note: str = "") -> Units:
