@@ -82,9 +82,9 @@ def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
     least = min((c for c in found if c), key=lambda c: c.r) if all(found) else None
     if least and least.checkpoints:
         raise FitError(
-            f"these rows look like {least}: rows of one run are correlated, and leaving out one row "
-            "at a time is too optimistic. Name the run's column: by='run' (shell: --by run); or "
-            "by='row' if you know that every row is a training of its own."
+            f"these rows look like {least}: rows of one run are correlated, and leaving out one "
+            "row at a time is too optimistic. Name the run's column: by='run' (shell: --by run); "
+            "or by='row' if you know that every row is a training of its own."
         )
     hint = "if they are, leave out whole runs by the column that names them (by=…)."
     return _single_rows(first.runs, f"These rows may be {least}: {hint}" if least else "")
