@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"\n## Fitted to C <= C_max/{factor:g}\n\n{_legend(versions)}\n")
         print(table.by_sweep(records, factor))
         some = [name for name in sweeps.sixteen() if name in runs]
-        print(f"\nMeans over the {len(some)} sweeps of the protocol:\n")
+        print(f"\nMeans over {len(some)} of these sweeps, each counting once:\n")
         print(table.means(records, factor, some))
     if args.json:
         about = {"machine": machine(), "seed": args.seed, "draws": args.draws}

@@ -7,8 +7,6 @@ from bayescale.data.catalog import DataSet
 from bayescale.data.public import datasets, find_dataset, load_dataset
 from bayescale.data.runs import Runs
 
-SIMULATED = "simulated"
-
 
 def _constant(name: str, of: str) -> DataSet:
     """Porian et al.'s tuned runs at a constant learning rate, beside those with cosine decay."""
@@ -17,8 +15,7 @@ def _constant(name: str, of: str) -> DataSet:
     return replace(record, name=name, where=where, title=f"{record.title}; tuned, constant rate")
 
 
-# the sixteen sweeps whose figures were published with the project's notes are the catalogue's
-# fourteen and these two; what follows them is fresh
+# means are of the catalogue's fourteen and these two; FRESH ones were not looked at before
 PORIAN = (_constant("porian-const", "porian"), _constant("porian-owt2-const", "porian-owt2"))
 FRESH = (
     DataSet(
@@ -42,7 +39,7 @@ BY = {"porian-const": "N", "porian-owt2-const": "N", "mammut-caption": "row"}
 
 def sweeps() -> dict[str, DataSet]:
     """All sweeps by name, the sixteen first."""
-    public = [d for d in datasets() if not d.packaged and d.name != SIMULATED]
+    public = [d for d in datasets() if not d.packaged]
     return {d.name: d for d in (*public, *PORIAN, *FRESH)}
 
 

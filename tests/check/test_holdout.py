@@ -109,8 +109,8 @@ def test_groups_left_out_are_new_to_pooled_fits(unsampled, grouped):
     assert result.overall["chinchilla"]["n_test"] == 40
     frame = result.to_frame()
     assert sorted(frame["row"]) == list(range(1, 41))
-    assert (frame["q05"] < frame["median"]).all()
-    assert (frame["median"] < frame["q95"]).all()
+    ends = frame[["q05", "median", "q95"]].to_numpy()
+    assert (np.diff(ends, axis=1) > 0).all()
     text = str(result)
     assert all(f"corpus={c}" in text for c in ("web", "code", "books"))
 
