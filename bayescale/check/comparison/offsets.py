@@ -8,10 +8,10 @@ import numpy as np
 if TYPE_CHECKING:
     from bayescale.noise import Noise
 
-NODES = 81
+NODES = 161
 FAR = 60.0  # standard deviations of an offset, beyond any that its prior lets be
 WIDE = 15.0  # and from the mode to where nothing is left
-ROUNDS = 5  # of a search that narrows 16-fold each
+ROUNDS = 4  # of a search that narrows 16-fold each
 
 
 def integrated(

@@ -124,7 +124,7 @@ def new_groups(fit: "Fit", units: Units, unit: int) -> list[str]:
             raise FitError(
                 f"{p.name} is independent by '{pool.column}', and leaving out {units.by} "
                 f"{units.names[unit]} leaves no row of {pool.column} '{min(alone)}' to learn it "
-                f"from; pool it (partial('{pool.column}')) or drop groups of one row."
+                f"from: fit with partial('{pool.column}') instead, or leave out other groups."
             )
         found.append(p.name)
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
+    from bayescale.law import Law
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,25 @@ class Stack(Shown):
             self._mixed({n: p.replicate for n, p in parts.items()}),
             self._mixed({n: p.log_density for n, p in parts.items()}),
         )
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fits, and a note of their names and weights, into a folder."""
+        from bayescale.check.comparison.storing import save_stack
+
+        save_stack(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path, laws: "Mapping[str, Law] | None" = None) -> "Stack":
+        """Read a stack back; ``laws`` are a user's own, by the names of the fits.
+
+        Raises
+        ------
+        FitError
+            The folder holds no stack, or a fit of it can't be read.
+        """
+        from bayescale.check.comparison.storing import read_stack
+
+        return cls(*read_stack(folder, laws))
 
     def _mixed(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Picked draws of each fit, one after the other along the first axis."""
