@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bayescale.check.predictive.advice import heavier_tail, varying_noise
+from bayescale.check.lazy_jax import unloaded_jax_hidden
+from bayescale.check.predictive.advice import varying_noise
 from bayescale.check.predictive.quantity import Checked, Picture, Quantity
 from bayescale.check.predictive.replicates import Replicates
 
@@ -38,8 +39,8 @@ def calibration(seen: Replicates, rng: np.random.Generator) -> Checked:
         q95=float(high),
         p_value=p_value,
         mcse=0.0,
-        advice="look at the trends first; then "
-        + (f"{heavier_tail(seen.model)}, or " if inside < 0.9 else "")
+        advice="look at the trends first: a wrong law shows here too; then "
+        + ("Student-t noise, or " if seen.model.noise.tail == "normal" else "")
         + varying_noise(seen.model),
         detail=f"{inside:.0%} of runs in their 90% interval",
         sided="low",
@@ -64,7 +65,8 @@ def loo_pit(pit: np.ndarray, log_density: np.ndarray) -> tuple[np.ndarray, np.nd
     """
     from arviz_stats.base.array import array_stats
 
-    log_weights, k = array_stats.psislw(-log_density.T)
+    with unloaded_jax_hidden():
+        log_weights, k = array_stats.psislw(log_density.T)  # takes log densities, not ratios
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     values = np.einsum("rd,dr->r", weights, pit)
@@ -81,7 +83,8 @@ def uniformity(pit: np.ndarray) -> float:
     """p-value of the hypothesis that dependent PIT values are uniform."""
     from arviz_stats.base.array import array_stats
 
-    return float(array_stats.uniformity_test(pit, method="pot_c")[0])
+    with unloaded_jax_hidden():
+        return float(array_stats.uniformity_test(pit, method="pot_c")[0])
 
 
 def _bands(grid: np.ndarray, null: np.ndarray) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-LEVEL = 0.02  # two-sided: a p-value below 1% or above 99% is flagged
+LEVEL = 0.05  # two-sided: a p-value below 2.5% or above 97.5% is flagged
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class PredictiveChecks(Shown):
     def _reading(self) -> str:
         text = (
             f"p: share of {self.draws} replicates that exceed the observed value, ± its "
-            f"Monte-Carlo error; flagged below {LEVEL / 2:.0%} or above {1 - LEVEL / 2:.0%}."
+            f"Monte-Carlo error; flagged below {LEVEL / 2:.3g} or above {1 - LEVEL / 2:.4g}."
         )
         if self.kind == "prior":
             return text + " A prior should allow what was observed, not predict it."
