@@ -1,5 +1,8 @@
 """Pareto-smoothed importance sampling of leave-one-out densities, by ArviZ."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,15 +26,34 @@ def psis(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from arviz_stats.base.array import array_stats
 
     elpd, k = (np.empty(log_likelihood.shape[2]) for _ in range(2))
-    for unit in range(log_likelihood.shape[2]):
-        table = np.ascontiguousarray(log_likelihood[:, :, unit])
-        if np.ptp(table) < 1e-12:
-            elpd[unit], k[unit] = table.mean(), -np.inf
-            continue
-        elpd[unit], k[unit], _ = array_stats.loo(
-            table, chain_axis=0, draw_axis=1, r_eff=_efficiency(table)
-        )
+    with _unloaded_jax_out_of_sight():
+        for unit in range(log_likelihood.shape[2]):
+            table = np.ascontiguousarray(log_likelihood[:, :, unit])
+            if np.ptp(table) < 1e-12:
+                elpd[unit], k[unit] = table.mean(), -np.inf
+                continue
+            elpd[unit], k[unit], _ = array_stats.loo(
+                table, chain_axis=0, draw_axis=1, r_eff=_efficiency(table)
+            )
     return elpd, k
+
+
+@contextmanager
+def _unloaded_jax_out_of_sight() -> Iterator[None]:
+    """Keep SciPy from loading JAX, where ArviZ has only put a stand-in for it.
+
+    ArviZ registers a module ``jax`` that loads when it is touched, and SciPy touches it to see
+    whether an array is one of JAX's: seconds of imports for NumPy arrays.
+    """
+    stand_in = sys.modules.get("jax")
+    if stand_in is None or type(stand_in).__name__ != "_LazyModule":
+        yield
+        return
+    del sys.modules["jax"]
+    try:
+        yield
+    finally:
+        sys.modules.setdefault("jax", stand_in)
 
 
 def _efficiency(table: np.ndarray) -> float:
