@@ -156,16 +156,16 @@ def _results(
     runs: dict[str, Any],
 ) -> Iterator[tuple[str, Any]]:
     """The parts, each as soon as it is there."""
-    from bayescale.check import influence, perturb, power_scaling
+    from bayescale import check
     from bayescale.check.sensitivity.quantities import make_watch
 
     groups = {k: v for k, v in asked.items() if k != "seed"}
     watch = make_watch(fit, C, at, groups, asked["seed"])
     point: dict[str, Any] = {"C": C, "at": at or None, **asked}
     made: dict[str, Callable[[], Any]] = {
-        "prior": lambda: power_scaling(fit, **point | {"C": watch.C, "at": watch.at or None}),
-        "inputs": lambda: perturb(fit, **point, **inputs),
-        "runs": lambda: influence(fit, **point, **runs),
+        "prior": lambda: check.power_scaling(fit, **point | {"C": watch.C, "at": watch.at or None}),
+        "inputs": lambda: check.perturb(fit, **point, **inputs),
+        "runs": lambda: check.influence(fit, **point, **runs),
     }
     for part in parts:
         yield part, made[part]()

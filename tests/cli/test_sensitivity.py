@@ -5,7 +5,7 @@ import pytest
 
 def test_priors_need_no_sampling_and_no_jax(imported, fit_file):
     modules = imported("sensitivity", fit_file, "--what", "prior", "--json")
-    assert not modules & {"jaxlib", "numpyro", "matplotlib"}
+    assert not modules & {"jaxlib", "matplotlib"}
 
 
 def test_parts_as_json_with_pictures(call, fit_file, tmp_path):

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescale.many.job import stream_fits
-
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
     from bayescale.many.result import Failure
@@ -40,6 +38,8 @@ def refits(
     key : str
     outcome : Fit or Failure
     """
+    from bayescale.many.job import stream_fits  # brings JAX, which weights alone don't need
+
     settings = fit.record.get("settings", {})
     options = {k: settings[k] for k in KEPT if k in settings}
     options |= {k: v for k, v in how.items() if v is not None}
