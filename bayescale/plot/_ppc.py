@@ -137,7 +137,7 @@ def _panel(
     if alone:
         if found.fit is not None and not found.converged and first:
             _warn(ax, style.verdict(found.fit))
-        scales.make_room(ax, scales.legend_share(ax, -(-len(handles) // 2)))
+        scales.make_room(ax, scales.legend_share(ax, -(-len(handles) // 2)) + 0.06)
         style.legend(ax, handles, loc="upper left", ncols=2, columnspacing=1.0)
 
 
@@ -147,8 +147,11 @@ def _verdicts(ax: "Axes", check: "Checked", draws: int) -> list[str]:
     for q in check.quantities:
         parts.append(f"{q.name}: p {q.p_text(draws)}" + (f", {q.verdict}" if q.flagged else ""))
     room = int(72 * canvas.axes_width(ax) / (0.52 * canvas.text_size(ax)))
-    joined = "; ".join(parts)
-    return [joined] if len(joined) <= room else parts
+    lines = [parts[0]]
+    for part in parts[1:]:
+        joined = f"{lines[-1]}; {part}"
+        lines = [*lines[:-1], joined] if len(joined) <= room else [*lines, part]
+    return lines
 
 
 def _warn(ax: "Axes", text: str) -> None:

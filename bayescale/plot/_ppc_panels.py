@@ -55,7 +55,8 @@ def _trend(ax: "Axes", picture: "Picture") -> list[Any]:
     line = {"color": style.VERMILLION, "linestyle": style.TRUE, "linewidth": 1.8 * s, "zorder": 7}
     ax.plot(data["grid"], data["trend"], **line)
     lines = np.concatenate([data["q05"], data["q95"], data["trend"]])
-    most = max(float(np.quantile(np.abs(y), 0.97)), float(np.abs(lines).max())) * 1.08
+    usual = min(1.4 * float(np.quantile(np.abs(y), 0.9)), float(np.abs(y).max()))
+    most = max(usual, float(np.abs(lines).max())) * 1.05
     inside = np.abs(y) <= most
     style.points(ax, x[inside], y[inside], style.BLUE, alpha=0.65)
     if not inside.all():  # drawn at the edge, as arrows

@@ -49,8 +49,14 @@ def group(seen: Replicates, column: str) -> Checked | Skipped:
     member[np.arange(len(index)), index] = weights / np.bincount(index, weights)[index]
     means = [seen.factor * (v @ member) for v in seen.robust()]
     size = [np.sqrt(np.average(m**2, axis=1, weights=counts)) for m in means]
-    typical = np.median(means[0], axis=0)
-    usual = np.quantile(np.abs(means[1]), 0.9, axis=0)
+    # shown as medians of residuals as they are: means of clipped ones would look too small
+    members = [index == k for k in range(len(names))]
+    shown = [
+        seen.factor * np.stack([np.median(v[:, m], axis=1) for m in members], axis=1)
+        for v in (seen.observed, seen.replicated)
+    ]
+    typical = np.median(shown[0], axis=0)
+    usual = np.quantile(np.abs(shown[1]), 0.9, axis=0)
     far = int(np.argmax(np.abs(typical) / np.maximum(usual, 1e-300)))
     quantity = against(
         "spread of group means",
@@ -60,9 +66,9 @@ def group(seen: Replicates, column: str) -> Checked | Skipped:
         _advice(seen, column),
         f"'{names[far]}' {typical[far]:+.2g} {seen.unit}",
     )
-    data = {"x": np.arange(len(names), dtype=float), "y": typical} | bands_of(means[1])
+    data = {"x": np.arange(len(names), dtype=float), "y": typical} | bands_of(shown[1])
     labels = [str(n) for n in names]
-    picture = Picture("slots", column, f"mean residual ({seen.unit})", data, labels)
+    picture = Picture("slots", column, f"median residual ({seen.unit})", data, labels)
     return Checked(check, f"Residuals by {column}", (quantity,), picture)
 
 

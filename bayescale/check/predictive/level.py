@@ -46,8 +46,8 @@ def scatter(seen: Replicates) -> Checked | Skipped:
     basis = np.column_stack([np.ones(len(x)), x, *pairs])
     if len(x) < 2 * basis.shape[1]:
         return Skipped("scatter", f"fewer than {2 * basis.shape[1]} runs")
-    left = np.eye(len(x)) - basis @ np.linalg.pinv(basis)
-    residuals = [np.abs(v @ left.T) for v in (seen.observed, seen.replicated)]
+    surface, _ = np.linalg.qr(basis)
+    residuals = [np.abs(v - v @ surface @ surface.T) for v in (seen.observed, seen.replicated)]
     sizes = [np.median(r, axis=1) for r in residuals]
     advice = (
         "the prior of sigma is too small for these runs",

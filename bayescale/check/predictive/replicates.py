@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
 
 CLIP = 2.5  # robust residuals: none counts for more than this many scales of the noise
-MAX_ELEMENTS = 10_000_000  # draws x rows; fewer draws are used beyond
+MAX_ELEMENTS = 4_000_000  # draws x rows; fewer draws are used beyond
 LEAST_DRAWS = 100
 
 
