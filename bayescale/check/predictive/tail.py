@@ -48,13 +48,18 @@ def tail(seen: Replicates) -> Checked:
             "fewer runs lie far off than the noise expects: a few extreme runs may have widened it",
         ),
     )
-    kept = slice(0, MOST_DRAWN)
-    ordered = np.sort(size_replicated, axis=1)[:, ::-1][:, kept]
-    picture = Picture(
+    labels = [f"row {row}" for row in rows]
+    picture = _picture(typical, size_replicated, labels)
+    return Checked("tail", "Largest residuals", (largest, share), picture)
+
+
+def _picture(typical: np.ndarray, replicated: np.ndarray, labels: list[str]) -> Picture:
+    """Ordered absolute residuals, the largest first."""
+    ordered = np.sort(replicated, axis=1)[:, ::-1][:, :MOST_DRAWN]
+    return Picture(
         "tail",
         "expected |residual| (scales of the noise)",
         "observed |residual| (scales)",
-        {"y": np.sort(typical)[::-1][kept]} | bands_of(ordered),
-        labels=[f"row {row}" for row in rows],
+        {"y": np.sort(typical)[::-1][:MOST_DRAWN]} | bands_of(ordered),
+        labels,
     )
-    return Checked("tail", "Largest residuals", (largest, share), picture)
