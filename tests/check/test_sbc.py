@@ -5,6 +5,7 @@ Seeds were set before the first run, and levels are stated: a right law fails 1 
 
 import json
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from bayescale.pooling import Pooling
 from bayescale.priors import Gamma, LogNormal
 from tests.answers.conftest import made_up
 
-QUIET = {"progress": False}
+QUIET: dict[str, Any] = {"progress": False}
 FEW_RUNS = pd.DataFrame({"N": np.geomspace(1e8, 1e10, 6), "loss": 3.0})
 
 

@@ -27,7 +27,9 @@ class Ranked:
         Number of the data set.
     ranks : array of int, shape (quantity,), or None
     problems : tuple of str
-        Checks of the sampler's gate that the fit did not pass.
+        Checks of the gate that the fit did not pass.
+    converged : bool
+        Whether the sampler had no trouble; a fit that did not pass may only be NOT IDENTIFIED.
     error : str
         Why the data set could not be fitted.
     """
@@ -35,6 +37,7 @@ class Ranked:
     nth: int
     ranks: np.ndarray | None
     problems: tuple[str, ...] = ()
+    converged: bool = True
     error: str = ""
 
 
@@ -95,7 +98,8 @@ def rank_fits(
             yield Ranked(nth, None, error=outcome.error)
             continue
         problems = tuple(dict.fromkeys(p.check for p in outcome.gate.problems))
-        yield Ranked(nth, _ranks(simulator, nth, outcome, names, bins), problems)
+        sampled = not outcome.gate.headline().startswith("NOT CONVERGED")
+        yield Ranked(nth, _ranks(simulator, nth, outcome, names, bins), problems, sampled)
 
 
 def _ranks(

@@ -37,9 +37,10 @@ class Calibration(Shown):
     errors : mapping
         Number of a data set -> why it could not be fitted.
     gates : mapping
-        Check of the sampler's gate -> fits that did not pass it; they are ranked all the same.
-    not_passed : int
-        Fits that did not pass their gate.
+        Check of the gate -> fits that did not pass it; they are ranked all the same.
+    not_converged, not_identified : int
+        Fits whose sampler had trouble, and others that did not pass their gate as their runs
+        can't tell all that the law asks.
     redrawn : int
         Pairs of truth and data that were drawn again, as no fit could take such data.
     design, truth : str
@@ -58,7 +59,8 @@ class Calibration(Shown):
     fits: int
     errors: Mapping[int, str]
     gates: Mapping[str, int]
-    not_passed: int
+    not_converged: int
+    not_identified: int
     redrawn: int
     design: str
     truth: str
@@ -165,9 +167,12 @@ class Calibration(Shown):
             f"{2 * len(self.ranks)} tests at {self.each:.1e}",
             f"standard errors of coverage if right: {spread} points",
         ]
-        if self.not_passed:
+        if self.gates:
             checks = ", ".join(f"{n} {name}" for name, n in self.gates.items())
-            lines.append(f"{self.not_passed} fits did not pass their gate ({checks}); ranked too")
+            lines.append(
+                f"ranked too: {self.not_converged} fits not converged, {self.not_identified} not "
+                f"identified ({checks})"
+            )
         if self.redrawn:
             again = f"{self.redrawn} pair{'s' if self.redrawn > 1 else ''} of truth and data"
             lines.append(f"{again} drawn again: responses not finite or beyond e^85")
@@ -205,7 +210,8 @@ class Calibration(Shown):
             "fits": self.fits,
             "ranked": self.ranked,
             "errors": [{"set": k, "error": v} for k, v in self.errors.items()],
-            "not_passed_gate": self.not_passed,
+            "not_converged": self.not_converged,
+            "not_identified": self.not_identified,
             "gates": dict(self.gates),
             "redrawn": self.redrawn,
             "possible_ranks": self.bins,

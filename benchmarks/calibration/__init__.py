@@ -1,0 +1,1 @@
+"""Simulation-based calibration of every law: `python -m benchmarks.calibration`."""
