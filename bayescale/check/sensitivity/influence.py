@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.check.comparison.psis import good_k
 from bayescale.check.sensitivity.influences import GroupInfluence, Influence
 from bayescale.check.sensitivity.likelihood import likelihood_pieces
 from bayescale.check.sensitivity.perturb import read_refit
@@ -80,14 +81,8 @@ def influence(
     """
     watch = make_watch(fit, C, at, group, seed)
     base = watch.of(fit)
-    how = {
-        "draws": draws,
-        "workers": workers,
-        "executor": executor,
-        "device": device,
-        "folder": folder,
-    }
-    how |= {"progress": progress}
+    how = {"draws": draws, "workers": workers, "executor": executor}
+    how |= {"device": device, "folder": folder, "progress": progress}
     notes = tuple(n for n in (watch.describe(), _far(fit, watch)) if n)
     title = f"{fit.law.name} fitted to {len(fit.runs)} runs"
     told = {"converged": fit.converged, "warnings": fit.warnings, "notes": notes}
@@ -122,11 +117,6 @@ def influence(
         title=f"Influence of each run: {title}",
         **told,
     )
-
-
-def good_k(draws: int) -> float:
-    """Largest Pareto k at which so many draws suffice (arXiv:1507.02646, eq. 13)."""
-    return float(min(1 - 1 / np.log10(max(draws, 11)), 0.7))
 
 
 @dataclass

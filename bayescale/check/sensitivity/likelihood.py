@@ -1,10 +1,11 @@
 """Log likelihood of a fit's runs under all of its draws, in pieces that fit into memory."""
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescale.check.comparison.pointwise import take_rows
 from bayescale.errors import FitError
 from bayescale.inference.batch import make_batch
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 PIECE = 4_000_000  # draws x rows at once: 32 MB an array
 
 
-def likelihood_pieces(fit: "Fit") -> Iterator[tuple[slice, np.ndarray]]:
+def likelihood_pieces(fit: "Fit") -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Log likelihood of the runs, a piece of the table at a time.
 
     No draw is left out, unlike in ``fit.tree`` beyond 20 million draws x rows.
 
     Yields
     ------
-    rows : slice
+    rows : integer array
         Positions in the table.
     log_likelihood : array, shape (draw, row)
         Chains joined; nats.
@@ -35,8 +36,8 @@ def likelihood_pieces(fit: "Fit") -> Iterator[tuple[slice, np.ndarray]]:
     draws = len(next(iter(fit.sites.values())))
     step = max(1, PIECE // draws)
     for start in range(0, len(fit.runs), step):
-        rows = slice(start, start + step)
-        piece = np.asarray(fit.model.row_log_likelihood(fit.sites, _part(batch, rows)))
+        rows = np.arange(start, min(start + step, len(fit.runs)))
+        piece = np.asarray(fit.model.row_log_likelihood(fit.sites, take_rows(batch, rows)))
         bad = ~np.isfinite(piece).all(axis=0)
         if bad.any():
             row = int(fit.runs.row_numbers[rows][np.argmax(bad)])
@@ -51,14 +52,3 @@ def total_log_likelihood(fit: "Fit") -> np.ndarray:
     """Log likelihood of all runs together, shape (chain, draw)."""
     shape = next(iter(fit.stats.values())).shape
     return sum(piece.sum(axis=1) for _, piece in likelihood_pieces(fit)).reshape(shape)  # pyright: ignore
-
-
-def _part(batch: Mapping[str, Any], rows: slice) -> dict[str, Any]:
-    """Some rows of a batch; scalars stay."""
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {k: cut(v) for k, v in value.items()}
-        return value if np.ndim(value) == 0 else value[rows]
-
-    return cut(batch)
