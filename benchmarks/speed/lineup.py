@@ -32,13 +32,13 @@ class Contender:
 
 def lineup() -> list[Contender]:
     """The contenders that can run in this environment."""
-    found = [Contender("bayescale", partial(_module, "bayescale_fit"), _bayescale_caches)]
+    found = [Contender("bayescale", partial(_module, "bayescale_fit"), bayescale_caches)]
     own, theirs = program("bayescale"), program("scaling-laws")
     if own and succeeds([own, "fit", "--help"]):
         typed = partial(shell.command, own)
-        found.append(Contender("bayescale (shell)", typed, _bayescale_caches, sampler=False))
+        found.append(Contender("bayescale (shell)", typed, bayescale_caches, sampler=False))
     if find_spec("nutpie") and find_spec("pymc"):
-        found.append(Contender("PyMC + nutpie", partial(_module, "pymc_nutpie"), _pytensor_caches))
+        found.append(Contender("PyMC + nutpie", partial(_module, "pymc_nutpie"), pytensor_caches))
     found.append(Contender("NumPyro MCMC", partial(_module, "numpyro_mcmc")))
     if theirs:
         typed = partial(simple_scaling_laws.command, theirs)
@@ -50,11 +50,13 @@ def _module(name: str, job: Job, job_file: Path, out: Path) -> list[str]:
     return [sys.executable, "-m", f"benchmarks.speed.contenders.{name}", str(job_file)]
 
 
-def _bayescale_caches(folder: Path) -> dict[str, str]:
+def bayescale_caches(folder: Path) -> dict[str, str]:
+    """Where bayescale keeps compiled functions."""
     return {"BAYESCALE_CACHE": str(folder)}
 
 
-def _pytensor_caches(folder: Path) -> dict[str, str]:
+def pytensor_caches(folder: Path) -> dict[str, str]:
+    """Where PyTensor and Numba keep compiled functions."""
     return {
         "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
         "NUMBA_CACHE_DIR": str(folder / "numba"),

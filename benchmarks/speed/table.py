@@ -25,10 +25,10 @@ def measured(results: Sequence[Result], notes: Sequence[str] = ()) -> Table:
             _cost(r.next),
             _cost(r.warm),
             f"{r.next.memory:.0f}",
-            _number(r.gradients),
-            _number(r.ess),
-            _number(ess_per_second(r)),
-            _number(ess_per_second(r, "cpu")),
+            number(r.gradients),
+            number(r.ess),
+            number(ess_per_second(r)),
+            number(ess_per_second(r, "cpu")),
             f"{r.a[0]:.4f} ± {r.a[1]:.4f}" if r.a else "–",
         )
         for r in results
@@ -48,7 +48,7 @@ def ratios(results: Sequence[Result]) -> Table:
         lambda r: ratio(ess_per_second(ours), ess_per_second(r)),
         lambda r: ratio(ess_per_second(ours, "cpu"), ess_per_second(r, "cpu")),
     ]
-    rows = [(r.name, *(_number(part(r)) for part in parts)) for r in results if r is not ours]
+    rows = [(r.name, *(number(part(r)) for part in parts)) for r in results if r is not ours]
     return Table(columns, rows, title="How many times better bayescale is (above 1: better)")
 
 
@@ -57,16 +57,18 @@ def targets(results: Sequence[Result]) -> Table:
     by_name = {r.name: r for r in results}
     ours, nutpie, simple = (by_name.get(n) for n in (OURS, NUTPIE, SIMPLE))
     assert ours is not None
-    rows = [_row("gradient evaluations a draw", ours.gradients, 8.0)]
+    rows = [target_row("gradient evaluations a draw", ours.gradients, 8.0)]
     if nutpie:
         speedup = ratio(ess_per_second(ours), ess_per_second(nutpie))
-        rows.insert(0, _row("warm min ESS/s over nutpie's", speedup, 20.0, at_least=True))
-        rows.append(_row("cold CPU over nutpie's", ratio(ours.cold.cpu, nutpie.cold.cpu), 1 / 3))
+        rows.insert(0, target_row("warm min ESS/s over nutpie's", speedup, 20.0, at_least=True))
+        rows.append(
+            target_row("cold CPU over nutpie's", ratio(ours.cold.cpu, nutpie.cold.cpu), 1 / 3)
+        )
     if simple:
         for r in (ours, by_name.get(SHELL)):
             if r:
                 what = f"next CPU of {r.name} over simple-scaling-laws'"
-                rows.append(_row(what, ratio(r.next.cpu, simple.next.cpu), 1.0))
+                rows.append(target_row(what, ratio(r.next.cpu, simple.next.cpu), 1.0))
     return Table(("", "reached", "target", "met"), rows, title="Targets")
 
 
@@ -80,21 +82,23 @@ def ratio(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
 
 
-def _row(what: str, reached: float | None, target: float, at_least: bool = False) -> tuple:
+def target_row(what: str, reached: float | None, target: float, at_least: bool = False) -> tuple:
+    """A line of the table of targets: what was reached, what was wanted, whether it was met."""
     if reached is None:
-        return what, "–", _number(target), "not measured"
+        return what, "–", number(target), "not measured"
     met = reached >= target if at_least else reached <= target
     gap = target / reached if at_least else reached / target
     sign = ">=" if at_least else "<="
     said = "yes" if met else f"no, {gap:.2f} times off"
-    return what, _number(reached), f"{sign} {_number(target)}", said
+    return what, number(reached), f"{sign} {number(target)}", said
 
 
 def _cost(usage: Usage | None) -> str:
     return f"{usage.wall:.1f} / {usage.cpu:.1f}" if usage else "–"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Three digits, a dash for what was not measured."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

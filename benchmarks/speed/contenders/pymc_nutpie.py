@@ -1,13 +1,15 @@
 """PyMC's model sampled by nutpie with its defaults; the compiled model is kept between fits."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks.speed.contender import Answer, field_terms, read_columns, serve
 from benchmarks.speed.job import Job
+
+COLUMNS = ("size", "data", "runs")  # names in the model, where columns can be exchanged
 
 
 def prepare(job: Job) -> Callable[[int], Answer]:
@@ -29,13 +31,20 @@ def prepare(job: Job) -> Callable[[int], Answer]:
 
 
 def model(job: Job) -> Any:
-    """The model as a PyMC user writes it."""
+    """The model of a job's runs."""
+    return build(job.priors, read_columns(job))
+
+
+def build(
+    priors: Mapping[str, Mapping[str, Any]],
+    columns: Sequence[np.ndarray],
+    swappable: bool = False,
+) -> Any:
+    """The model as a PyMC user writes it; swappable columns can be exchanged once compiled."""
     import pymc as pm
 
-    log_n, log_d, log_loss = read_columns(job)
-
     def prior(name: str) -> Any:
-        record = job.priors[name]
+        record = priors[name]
         if record["family"] == "LogNormal":
             return pm.LogNormal(name, mu=np.log(record["median"]), sigma=record["sigma"])
         if record["family"] == "Gamma":
@@ -43,7 +52,12 @@ def model(job: Job) -> Any:
         raise ValueError(f"prior of {name}: family {record['family']} is not translated to PyMC.")
 
     with pm.Model() as built:
-        p = {name: prior(name) for name in job.priors}
+        held = [
+            pm.Data(name, values) if swappable else values
+            for name, values in zip(COLUMNS, columns, strict=True)
+        ]
+        log_n, log_d, log_loss = held
+        p = {name: prior(name) for name in priors}
         size = p["size_term"] * pm.math.exp(-p["alpha"] * log_n)
         data = p["data_term"] * pm.math.exp(-p["beta"] * log_d)
         centre = pm.math.log(p["E"] + size + data)

@@ -1,0 +1,1 @@
+"""Many fits: sweeps simulated from one known law, fitted by bayescale and by others."""

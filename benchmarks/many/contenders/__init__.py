@@ -1,0 +1,1 @@
+"""One file a contender; each runs in a process of its own."""
