@@ -1,8 +1,10 @@
 """The compiled functions of one model on one device, and the settings they run with."""
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,14 @@ from bayescale.inference.cache import compiled, shapes
 from bayescale.inference.density import log_density
 from bayescale.inference.mode import Mode
 from bayescale.inference.model import Model
-from bayescale.inference.nuts import CHUNK, advance_function, state_size, statistics
+from bayescale.inference.nuts import (
+    CHUNK,
+    advance_function,
+    one_after_another,
+    side_by_side,
+    state_size,
+    statistics,
+)
 from bayescale.inference.packing import Packing
 
 # compiled functions that engines of one model share, by name, shapes, packing and device
@@ -62,6 +71,14 @@ class Settings:
             raise FitError(
                 f"target_accept is {self.target_accept!r}; expected a number between 0.5 and 1."
             )
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system tells
+        return os.cpu_count() or 1
 
 
 @contextmanager
@@ -178,16 +195,15 @@ class Engine:
         keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
         z = chain_starts(gradient, mode, s.chains, rng)
         state = np.zeros((s.chains, state_size(self.size)))
-        advance = self.compile(
-            "advance",
-            lambda: advance_function(self.density, s.warmup, s.max_tree_depth),
-            (np.asarray(True), z, keys, state, *where),
-        )
         traces, total, divergences = [], s.warmup + s.draws, 0
-        with self.clock.phase("sample"):
+        with self._threads() as spread:
+            args = (np.asarray(True), np.asarray(CHUNK), z, keys, state, *where)
+            advance = self.advance(s.max_tree_depth, args, spread)
             for done in range(0, total, CHUNK):
-                state, trace = advance(np.asarray(done == 0), z, keys, state, *where)
-                traces.append([np.asarray(t) for t in trace])
+                with self.clock.phase("sample"):
+                    first, count = np.asarray(done == 0), np.asarray(CHUNK)
+                    state, trace = advance(first, count, z, keys, state, *where)
+                    traces.append([np.asarray(t)[:, :CHUNK] for t in trace])
                 kept = slice(max(0, s.warmup - done), None)
                 divergences += int(traces[-1][5][:, kept].sum())
                 if progress:
@@ -196,6 +212,46 @@ class Engine:
         stats = statistics(joined, s.max_tree_depth)
         vectors = mode.vector + joined[0] @ mode.whitening.T
         return vectors, stats, int(stats["n_steps"].sum())
+
+    def advance(
+        self, depth: int, args: tuple[Any, ...], spread: Callable[..., Any] = map
+    ) -> Callable[..., Any]:
+        """The compiled `advance` of all chains, whose arguments have an axis of chains.
+
+        Parameters
+        ----------
+        depth : int
+            NUTS doubles a trajectory at most this often.
+        args : tuple
+            (first, count, z, keys, state, target, mode, whitening, batch) to compile for.
+        spread : callable
+            Where chains run one after another: ``map``, or that of a thread pool.
+        """
+        build = lambda: advance_function(self.density, self.settings.warmup, depth)  # noqa: E731
+        if self.device.platform != "cpu":
+            wide = lambda: side_by_side(build())  # noqa: E731
+            return self.compile(f"advance chains to depth {depth}", wide, args)
+        first, count, z, keys, state, *where = args
+        one = (first, count, z[0], keys[0], state[0], *where)
+        return one_after_another(self.compile(f"advance to depth {depth}", build, one), spread)
+
+    @contextmanager
+    def _threads(self) -> Iterator[Callable[..., Any]]:
+        """A ``map`` that runs chains on all cores; compiled code runs without Python's lock."""
+        cores = min(self.settings.chains, usable_cores())
+        if cores == 1 or self.device.platform != "cpu":
+            yield map
+            return
+        with ThreadPoolExecutor(cores) as pool:
+
+            def spread(function: Callable[[int], Any], chains: Iterable[int]) -> Iterator[Any]:
+                def inside(chain: int) -> Any:
+                    with float64(self.device):  # JAX's settings are a thread's own
+                        return function(chain)
+
+                return pool.map(inside, chains)
+
+            yield spread
 
     def compile(
         self, name: str, build: Callable[[], Callable[..., Any]], args: tuple[Any, ...]

@@ -19,7 +19,7 @@ from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.climb import prepare_function, wake_lapack
 from bayescale.inference.engine import Engine, chain_starts
 from bayescale.inference.mode import NEWTON_ALONE, NO_START, Mode
-from bayescale.inference.nuts import CHUNK, advance_function, state_size, statistics
+from bayescale.inference.nuts import ROOM, advance_function, side_by_side, state_size, statistics
 from bayescale.inference.packing import Packing
 from bayescale.inference.sample import RETRIES, Draws, locate, prior_candidates
 
@@ -189,18 +189,20 @@ class Lanes:
         kept: list[list[tuple[np.ndarray, ...]]] = [[] for _ in group]
         steps = [lane.steps for lane in group]
         trace: Any = ()
+        count = 0
         with self.engine.clock.phase("sample"):
-            for done in range(0, iterations, CHUNK):
-                state, trace = advance(first, *fixed, state, *where)
+            for done in range(0, iterations, ROOM):
+                count = min(ROOM, iterations - done)
+                state, trace = advance(first, np.asarray(count), *fixed, state, *where)
                 first = np.asarray(False)
                 if not keep:
                     continue
-                arrays = [self._unstack(a)[:, :, : iterations - done] for a in trace]
+                arrays = [self._unstack(a)[:, :, :count] for a in trace]
                 for k, chunks in enumerate(kept):
                     chunks.append(tuple(a[k] for a in arrays))
             states = self._unstack(state)
             if not keep:
-                steps = list(self._unstack(trace[3]).mean(axis=(1, 2)))
+                steps = list(self._unstack(trace[3])[:, :, :count].mean(axis=(1, 2)))
         return [
             replace(x, state=states[k], traces=(*x.traces, *kept[k]), steps=float(steps[k]))
             for k, x in enumerate(group)
@@ -213,19 +215,22 @@ class Lanes:
         modes = [lane.mode for lane in group if lane.mode is not None]
         rest = np.zeros((s.chains, state_size(self.packing.size)))
         first = np.asarray(group[0].state is None)
-        fixed = put((self._stack([x.z for x in group]), self._stack([x.keys for x in group])))
-        state = put(self._stack([rest if x.state is None else x.state for x in group]))
+        fixed = self._stack([x.z for x in group]), self._stack([x.keys for x in group])
+        state = self._stack([rest if x.state is None else x.state for x in group])
         where = (
             put(self._stack([np.asarray(x.target) for x in group])),
             put(self._stack([m.vector for m in modes])),
             put(self._stack([m.whitening for m in modes])),
             self._data(group),
         )
+        args = (first, np.asarray(ROOM), *fixed, state, *where)
+        if self.width == 1:
+            return self.engine.advance(depth, args), first, fixed, state, where
         advance = self._compile(
             f"advance to depth {depth}",
-            lambda: advance_function(self.engine.density, s.warmup, depth),
-            (first, *fixed, state, *where),
-            (None, 0, 0, 0, 0, 0, 0, 0),
+            lambda: side_by_side(advance_function(self.engine.density, s.warmup, depth)),
+            args,
+            (None, None, 0, 0, 0, 0, 0, 0, 0),
         )
         return advance, first, fixed, state, where
 

@@ -7,12 +7,11 @@ slower than on a CPU and thousands side by side are faster: 8,192 whole fits of 
 on an H200 where one takes 183 ms on a CPU, so a GPU wins from about a hundred fits on.
 """
 
-import os
 from dataclasses import dataclass
 
 from bayescale.errors import FitError
-from bayescale.inference.engine import find_device
-from bayescale.inference.nuts import CHUNK, state_size
+from bayescale.inference.engine import find_device, usable_cores
+from bayescale.inference.nuts import ROOM, state_size
 
 GPU_FROM = 100  # data sets from which a GPU is taken if there is one
 MOST_LANES = 8192
@@ -75,19 +74,11 @@ def make_plan(device: str, count: int | None, workers: int | None, lanes: int | 
     return Plan(device, workers or devices, devices, lanes or 0, count)
 
 
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system tells
-        return os.cpu_count() or 1
-
-
 def lanes_that_fit(device: str, position: int, rows: int, dim: int, chains: int) -> int:
     """How many fits of this size a device holds side by side: a power of two."""
     found = find_device(device, position).memory_stats() or {}
     room = found.get("bytes_limit", UNKNOWN_MEMORY)  # what is in use now would change the draws
-    trace = CHUNK * (dim + 6)
+    trace = ROOM * (dim + 6)
     one = 8 * (chains * (rows * LIVE + 4 * state_size(dim) + trace) + 8 * rows)
     lanes = 1
     while 2 * lanes <= MOST_LANES and 2 * lanes * one <= SHARE * room:

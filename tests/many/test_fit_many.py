@@ -1,5 +1,7 @@
 """Many fits: the same posteriors as single ones, whoever does them and in whatever order."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ import bayescale as bs
 from bayescale import priors
 from bayescale.errors import FitError, LawError
 from bayescale.many.job import stream_fits
-from tests.many.sweeps import draws, sweep, sweeps
+from tests.many.sweeps import draws, sweep
 
 
 def test_all_are_fitted_and_pass_their_gate(fits, tables):
@@ -201,6 +203,9 @@ def test_no_data_sets_give_no_fits():
     assert bs.fit_many("chinchilla", [], progress=False).table.empty
 
 
-def test_progress_tells_how_many(tables, capfd):
-    bs.fit_many("chinchilla", [*tables[:2], tables[0].iloc[:2]], progress=True)
-    assert "3/3" in capfd.readouterr().err
+def test_progress_tells_how_many_and_what_failed(tables, capfd):
+    bs.fit_many("chinchilla", [tables[0].iloc[:2], *tables * 3], progress=True, draws=100)
+    shown = capfd.readouterr().err
+    counts = {int(n) for n in re.findall(r"(\d+)/25", shown)}
+    assert len(counts) > 2
+    assert "failed=1" in shown

@@ -1,10 +1,10 @@
 """An interrupted job loses no finished fit and changes no result."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ bs.fit_many("chinchilla", [sweep(k) for k in range(40)], folder=sys.argv[1], see
 
 def test_a_killed_process_leaves_only_whole_fits(fits, tables, tmp_path, fitted):
     job = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=os.path.dirname(__file__) + "/../.."
+        [sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=Path(__file__).parents[2]
     )
     deadline = time.monotonic() + 300
     while len(list(tmp_path.glob("*.npz"))) < 5 and time.monotonic() < deadline:
