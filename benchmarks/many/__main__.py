@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.growth:
         console.print(*growth.tables(found), *notes, sep="\n")
     else:
-        console.print(table.measured(found, notes), table.targets(found, int(before["cores"])))
+        console.print(table.measured(found, notes), table.targets(found))
     if args.json:
         about = {"options": vars(args) | {"json": str(args.json)}, "machine": before}
         args.json.write_text(json.dumps(about | {"rows": [asdict(f) for f in found]}))

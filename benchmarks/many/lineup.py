@@ -7,11 +7,12 @@ from typing import Any
 from benchmarks.many.contender import Outcome
 from benchmarks.speed.lineup import Caches, bayescale_caches, no_caches, pytensor_caches
 
-MANY, ONE_WORKER, LOOP, LOOP_DEFAULT, NUTPIE, SIMPLE, GPU = (
+MANY, ONE_WORKER, LOOP, LOOP_DEFAULT, LOOP_ONE_CORE, NUTPIE, SIMPLE, GPU = (
     "fit_many",
     "fit_many, 1 worker",
     "fit, same draws",
     "fit, defaults",
+    "fit, same draws, 1 core",
     "nutpie",
     "simple-scaling-laws",
     "fit_many, GPU",
@@ -62,6 +63,7 @@ def lineup(size: Size) -> list[Contender]:
         Contender(ONE_WORKER, "fit_many", size.some(200), lambda _: {"workers": 1}, own),
         Contender(LOOP, "one_by_one", size.some(40), _as_many, own),
         Contender(LOOP_DEFAULT, "one_by_one", size.some(40), caches=own),
+        Contender(LOOP_ONE_CORE, "one_by_one", size.some(40), _on_one_core, own),
         Contender(NUTPIE, "nutpie_loop", size.some(20), lambda _: tried, pytensor_caches, True),
         Contender(SIMPLE, "simple_scaling_laws", size.some(20), rival=True),
         Contender(GPU, "fit_many", 0, lambda _: on_gpu, own),
@@ -77,3 +79,8 @@ def _as_many(many: Outcome) -> dict[str, Any]:
     assert many.draws is not None
     warmup = signature(fit_many).parameters["warmup"].default
     return {"draws": round(many.draws), "warmup": warmup}
+
+
+def _on_one_core(many: Outcome) -> dict[str, Any]:
+    """The same where a fit can't spread its chains over cores."""
+    return _as_many(many) | {"one_core": True}

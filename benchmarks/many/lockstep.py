@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 SORTED_OVER = 4  # batches whose lanes are sorted together, as fit_many does
-JUDGED = 50  # transitions by whose length lanes are sorted; fit_many takes as many of warm-up
+JUDGED = 50  # draws by whose length lanes are sorted here; fit_many takes the end of warm-up
 
 
 def waste(steps: np.ndarray, lanes: int) -> float:

@@ -11,7 +11,7 @@ from benchmarks.many import growth, table
 from benchmarks.many.contender import Cost, Outcome, Stopwatch, outcome_from_dict
 from benchmarks.many.contenders import fit_many, one_by_one
 from benchmarks.many.ess import QUANTITIES, worst
-from benchmarks.many.lineup import GPU, LOOP, MANY, NUTPIE, Size, lineup
+from benchmarks.many.lineup import GPU, LOOP, LOOP_ONE_CORE, MANY, NUTPIE, Size, lineup
 from benchmarks.many.lockstep import waste
 from benchmarks.many.measure import Row, make_task
 from benchmarks.many.sweeps import Sweeps, simulate
@@ -25,6 +25,7 @@ def outcome(wall, cpu, fits, ess=()):
 ROWS = [
     Row(MANY, 0.5, outcome(10.0, 20.0, 100, [500.0] * 99 + [300.0])),
     Row(LOOP, 0.5, outcome(4.0, 4.0, 20)),
+    Row(LOOP_ONE_CORE, 0.5, outcome(3.0, 3.0, 20)),
     Row(NUTPIE, 0.5, outcome(50.0, 80.0, 20)),
     Row(GPU, 0.5, Outcome(missing="JAX has no gpu here")),
 ]
@@ -48,11 +49,11 @@ def test_ratios_are_times_fit_manys_cost_and_a_missing_row_says_why():
 
 
 def test_targets_by_wall_and_by_cpu_seconds():
-    found = table.targets(ROWS, cores=2).rows
+    found = table.targets(ROWS).rows
     assert [(row[1], row[3]) for row in found] == [
         ("0.99", "no, 1.01 times off"),
         ("2", "yes"),
-        ("2", "yes"),  # one core for 0.2 s against two for 0.1 s
+        ("1.5", "no, 1.20 times off"),
         ("25", "yes"),
         ("20", "yes"),
         ("–", "not measured"),

@@ -1,5 +1,6 @@
 """bayescale.fit in a loop, in one warm process."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from benchmarks.many.ess import mean_and_sd
 
 def run(task: Task) -> Outcome:
     watch = Stopwatch()
+    options = {"chains": task.chains, "progress": False, **task.options}
+    if options.pop("one_core", False):
+        if not hasattr(os, "sched_setaffinity"):
+            return Outcome(missing="this system can't hold a process to one core")
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     import bayescale as bs
 
     tables = [pd.DataFrame(columns) for columns in task.sweeps()]
 
     def fit(k: int, seed: int) -> Any:
-        options = {"chains": task.chains, "progress": False, **task.options}
         return bs.fit("chinchilla", tables[k], seed=seed, **options)
 
     fit(0, task.seed + len(tables))
