@@ -22,7 +22,7 @@ from benchmarks.many.sweeps import DESIGNS, simulate
 from benchmarks.speed.million import NOISE, TRUTH
 from benchmarks.speed.process import machine
 
-WIDTH = 130  # columns of text; a table that is wider is turned
+WIDTH = 160  # columns of text that the widest table takes
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -70,11 +70,12 @@ def _notes(args: argparse.Namespace, before: dict[str, str], after: dict[str, st
     return [
         f"sweeps of {args.rows} rows, design {args.design}, {args.chains} chains; truth: {truth}; "
         f"sweep k has seed ({args.seed}, k)",
+        "wall ms, CPU ms: of a fit; cores: CPU over wall; draws: a chain; gradients: a draw; "
+        "x: times fit_many's; load: before the row",
         "start: wall / CPU s until the first fit is done (imports, compiling from empty caches or "
         "loading what a row above compiled); the other columns are of the fits after it",
-        "all but fit_many one fit after another in one warm process; fit, same draws: as many "
-        "draws as fit_many kept on average, and its warm-up",
-        "cores: CPU seconds over wall seconds; x: times fit_many's; load: before the row",
+        "all but fit_many fit one after another in one warm process; same draws: as many as "
+        "fit_many kept on average, and its warm-up; nutpie: the fewest that do in all its fits",
         "ESS: smallest rank-normalised bulk or tail ESS over all scalar quantities of a fit",
         ", ".join(f"{k} {v}" for k, v in known.items()),
         f"load average before: {before['load']}; after: {after['load']}",

@@ -7,18 +7,19 @@ from typing import Any
 from benchmarks.many.contender import Outcome
 from benchmarks.speed.lineup import Caches, bayescale_caches, no_caches, pytensor_caches
 
-MANY, ONE_WORKER, LOOP, LOOP_DEFAULT, LOOP_ONE_CORE, NUTPIE, SIMPLE, GPU = (
+MANY, ONE_WORKER, LOOP, LOOP_DEFAULT, LOOP_ONE_CORE, NUTPIE, NUTPIE_RHAT, SIMPLE, GPU = (
     "fit_many",
     "fit_many, 1 worker",
     "fit, same draws",
     "fit, defaults",
     "fit, same draws, 1 core",
     "nutpie",
+    "nutpie, R-hat too",
     "simple-scaling-laws",
     "fit_many, GPU",
 )
-MIN_ESS = 400
-NUTPIE_DRAWS = (250, 500, 1000, 2000)  # tried in this order
+MIN_ESS, MAX_RHAT = 400, 1.01
+NUTPIE_DRAWS = (250, 500, 1000, 2000, 4000)  # tried in this order
 GPU_FITS = 8192
 
 Options = Callable[[Outcome], dict[str, Any]]  # given what fit_many said
@@ -57,6 +58,7 @@ def lineup(size: Size) -> list[Contender]:
     drawn = {"count": GPU_FITS, "rows": size.rows, "design": size.design, "seed": size.seed}
     on_gpu = {"device": "gpu", "simulate": drawn, "all_first": True}
     tried = {"draws": NUTPIE_DRAWS, "min_ess": MIN_ESS}
+    strict = tried | {"max_rhat": MAX_RHAT}  # as fit_many asks
     own = bayescale_caches
     return [
         Contender(MANY, "fit_many", size.fits, caches=own),
@@ -65,6 +67,9 @@ def lineup(size: Size) -> list[Contender]:
         Contender(LOOP_DEFAULT, "one_by_one", size.some(40), caches=own),
         Contender(LOOP_ONE_CORE, "one_by_one", size.some(40), _on_one_core, own),
         Contender(NUTPIE, "nutpie_loop", size.some(20), lambda _: tried, pytensor_caches, True),
+        Contender(
+            NUTPIE_RHAT, "nutpie_loop", size.some(20), lambda _: strict, pytensor_caches, True
+        ),
         Contender(SIMPLE, "simple_scaling_laws", size.some(20), rival=True),
         Contender(GPU, "fit_many", 0, lambda _: on_gpu, own),
     ]
