@@ -23,13 +23,20 @@ def folder(tmp_path_factory):
     return place
 
 
-def test_python(folder):
-    (code,) = blocks("python")
+def run(code: str, folder: Path) -> str:
     command = [sys.executable, "-c", f"import matplotlib; matplotlib.use('Agg')\n{code}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "chinchilla fitted to 72 runs: converged" in done.stdout
+    return done.stdout
+
+
+def test_python(folder):
+    answers, checks = blocks("python")
+    assert "chinchilla fitted to 72 runs: converged" in run(answers, folder)
     assert (folder / "fit.nc").stat().st_size > 0
+    told = run(checks, folder)
+    for word in ("coverage", "stacking", "calibration"):
+        assert word in told.lower(), word
 
 
 def test_shell(folder):

@@ -173,11 +173,12 @@ def beyond_warning() -> str:
     """What must be said of intervals beyond the data.
 
     Measured on 16 public sweeps fitted below a tenth of their largest compute: the 90%
-    predictive interval of the plain law covered 66% of the larger runs.
+    predictive interval of the plain Chinchilla law held 53% of the larger runs (mean over
+    sweeps; ``python -m benchmarks.extrapolation``).
     """
     return (
         "Intervals take the law as exact: on real sweeps extrapolated tenfold, 90% intervals of "
-        "this kind held two thirds of the runs."
+        "this kind held about half of the runs; `bayescale holdout` tells it of yours."
     )
 
 
