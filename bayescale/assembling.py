@@ -19,6 +19,7 @@ from bayescale.inference.posterior import Variable, scalars, variables
 from bayescale.inference.sample import Draws, Settings
 from bayescale.laws import LAWS
 
+Look = tuple[dict[str, Variable], np.ndarray, Diagnostics]
 OPEN_SHARE = 0.5  # SD of the allocation exponent over its prior SD above which it counts as open
 
 if TYPE_CHECKING:
@@ -36,12 +37,10 @@ def assemble(
     settings: Settings,
     seed: int,
     begin: float,
+    looked: Look | None = None,
 ) -> Fit:
     """Put draws, diagnostics, gate and record together."""
-    found = variables(model, layout, packing, packing.constrain(drawn.vectors, drawn.centring))
-    listed = scalars(found, {**layout.labels, layout.cell_dim: layout.cells})
-    names, values = tuple(listed), np.stack(list(listed.values()))
-    diagnostics = diagnose(names, values, drawn.stats)
+    found, values, diagnostics = looked or look(model, layout, packing, drawn)
     problems = design_problems(model, runs) or separation_problems(
         model, layout, packing, found, seed
     )
@@ -68,6 +67,14 @@ def assemble(
         record=record,
         summary=summarise(diagnostics, values),
     )
+
+
+def look(model: Model, layout: Layout, packing: Packing, drawn: Draws) -> Look:
+    """Draws by name, draws of each scalar (name, chain, draw), and their diagnostics."""
+    found = variables(model, layout, packing, packing.constrain(drawn.vectors, drawn.centring))
+    listed = scalars(found, {**layout.labels, layout.cell_dim: layout.cells})
+    values = np.stack(list(listed.values()))
+    return found, values, diagnose(tuple(listed), values, drawn.stats)
 
 
 def declaration(model: Model) -> str | None:

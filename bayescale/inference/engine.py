@@ -153,9 +153,7 @@ class Engine:
         self.settings, self.packing, self.size = settings, packing, packing.size
         self.device, self.clock, self.origins = device, clock, origins
         self.programs = {} if programs is None else programs
-        self.declaration = declaration and (
-            f"{declaration}|{packing!r}|{settings.warmup}|{settings.max_tree_depth}"
-        )
+        self.declaration = declaration and (f"{declaration}|{packing!r}")
         self.density = lambda vector, batch: log_density(model, packing)(vector, batch)
 
     def put(self, arrays: Any) -> Any:
@@ -198,7 +196,7 @@ class Engine:
         traces, total, divergences = [], s.warmup + s.draws, 0
         with self._threads() as spread:
             args = (np.asarray(True), np.asarray(CHUNK), z, keys, state, *where)
-            advance = self.advance(s.max_tree_depth, args, spread)
+            advance = self.advance(s.max_tree_depth, s.warmup, args, spread)
             for done in range(0, total, CHUNK):
                 with self.clock.phase("sample"):
                     first, count = np.asarray(done == 0), np.asarray(CHUNK)
@@ -214,7 +212,7 @@ class Engine:
         return vectors, stats, int(stats["n_steps"].sum())
 
     def advance(
-        self, depth: int, args: tuple[Any, ...], spread: Callable[..., Any] = map
+        self, depth: int, warmup: int, args: tuple[Any, ...], spread: Callable[..., Any] = map
     ) -> Callable[..., Any]:
         """The compiled `advance` of all chains, whose arguments have an axis of chains.
 
@@ -222,18 +220,21 @@ class Engine:
         ----------
         depth : int
             NUTS doubles a trajectory at most this often.
+        warmup : int
+            Adapting iterations.
         args : tuple
             (first, count, z, keys, state, target, mode, whitening, batch) to compile for.
         spread : callable
             Where chains run one after another: ``map``, or that of a thread pool.
         """
-        build = lambda: advance_function(self.density, self.settings.warmup, depth)  # noqa: E731
+        build = lambda: advance_function(self.density, warmup, depth)  # noqa: E731
+        name = f"advance to depth {depth} after {warmup}"
         if self.device.platform != "cpu":
             wide = lambda: side_by_side(build())  # noqa: E731
-            return self.compile(f"advance chains to depth {depth}", wide, args)
+            return self.compile(f"{name}, chains side by side", wide, args)
         first, count, z, keys, state, *where = args
         one = (first, count, z[0], keys[0], state[0], *where)
-        return one_after_another(self.compile(f"advance to depth {depth}", build, one), spread)
+        return one_after_another(self.compile(name, build, one), spread)
 
     @contextmanager
     def _threads(self) -> Iterator[Callable[..., Any]]:

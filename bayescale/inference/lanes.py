@@ -24,6 +24,7 @@ from bayescale.inference.packing import Packing
 from bayescale.inference.sample import RETRIES, Draws, locate, prior_candidates
 
 SHORT = 5  # doublings of a trajectory in the first batch (31 steps); all that are asked for alone
+THOROUGH = 300  # warm-up of lanes that diverged at first, and of pooled models
 SATURATED = 0.01  # share of kept transitions at that length from which a lane starts again
 
 # told of each lane's draws as they come: True if they are enough, False to ask for more
@@ -171,17 +172,22 @@ class Lanes:
     def _forward(self, lanes: list[Lane]) -> list[Lane]:
         """Warm up those that have not begun, then draw from all."""
         s = self.engine.settings
-        moved = []
-        for deep in (False, True):
-            fresh = [lane for lane in lanes if lane.state is None and lane.deep == deep]
-            going = [lane for lane in lanes if lane.state is not None and lane.deep == deep]
-            for group in _groups(fresh, self.width):
-                going += self._run(group, s.warmup, keep=False)
-            # sorted, so that short trajectories don't wait for long ones
-            going.sort(key=lambda lane: lane.steps)
-            for group in _groups(going, self.width):
-                moved += self._run(group, s.draws, keep=True)
+        moved, going = [], [lane for lane in lanes if lane.state is not None]
+        for group in self._alike([lane for lane in lanes if lane.state is None]):
+            going += self._run(group, self._warmup(group[0]), keep=False)
+        # sorted, so that short trajectories don't wait for long ones
+        going.sort(key=lambda lane: lane.steps)
+        for again, draws in ((False, s.draws), (True, max(1, s.draws // 2))):
+            for group in self._alike([lane for lane in going if bool(lane.traces) == again]):
+                moved += self._run(group, draws, keep=True)
         return moved
+
+    def _alike(self, lanes: list[Lane]) -> list[list[Lane]]:
+        """Groups of lanes that one compiled function serves, in the order given."""
+        kinds: dict[tuple[int, int], list[Lane]] = {}
+        for lane in lanes:
+            kinds.setdefault((self._depth(lane), self._warmup(lane)), []).append(lane)
+        return [group for kind in kinds.values() for group in _groups(kind, self.width)]
 
     def _run(self, group: list[Lane], iterations: int, keep: bool) -> list[Lane]:
         """Carry a group of lanes on by some iterations, in lock-step."""
@@ -211,7 +217,7 @@ class Lanes:
     def _ready(self, group: list[Lane]) -> tuple[Any, ...]:
         """The compiled function for a group, and its arguments on the device."""
         s, put = self.engine.settings, self.engine.put
-        depth = self._depth(group[0])
+        depth, warmup = self._depth(group[0]), self._warmup(group[0])
         modes = [lane.mode for lane in group if lane.mode is not None]
         rest = np.zeros((s.chains, state_size(self.packing.size)))
         first = np.asarray(group[0].state is None)
@@ -225,10 +231,10 @@ class Lanes:
         )
         args = (first, np.asarray(ROOM), *fixed, state, *where)
         if self.width == 1:
-            return self.engine.advance(depth, args), first, fixed, state, where
+            return self.engine.advance(depth, warmup, args), first, fixed, state, where
         advance = self._compile(
-            f"advance to depth {depth}",
-            lambda: side_by_side(advance_function(self.engine.density, s.warmup, depth)),
+            f"advance to depth {depth} after {warmup}",
+            lambda: side_by_side(advance_function(self.engine.density, warmup, depth)),
             args,
             (None, None, 0, 0, 0, 0, 0, 0, 0),
         )
@@ -238,6 +244,12 @@ class Lanes:
         """How often a trajectory of this lane may double."""
         most = self.engine.settings.max_tree_depth
         return most if lane.deep else min(SHORT, most)
+
+    def _warmup(self, lane: Lane) -> int:
+        """Adapting iterations: few at first, since whitening leaves little to learn."""
+        s = self.engine.settings
+        easy = lane.target == s.target_accept and not self.packing.pools
+        return s.warmup if easy else max(s.warmup, THOROUGH)
 
     def _next(self, lane: Lane, enough: Enough) -> Lane | None:
         """What is left to do for a lane that has drawn: nothing, more, or all again."""

@@ -34,7 +34,7 @@ def fit_many(
     seed: int = 0,
     chains: int = 4,
     draws: int = 250,
-    warmup: int = 300,
+    warmup: int = 100,
     min_ess: int = 400,
     target_accept: float = 0.8,
     max_tree_depth: int = 10,
@@ -61,10 +61,11 @@ def fit_many(
         With a data set's key it seeds that data set's fit: neither neighbours nor workers nor
         an interruption change its draws.
     chains, draws, warmup : int
-        Chains, kept draws a chain, adapting iterations before them.
+        Chains, kept draws a chain, adapting iterations before them: few, since whitening leaves
+        little to adapt. Fits that diverge start again with 300 and smaller steps.
     min_ess : int
         A fit where bulk or tail ESS of any quantity is lower, or R-hat not below 1.01, draws
-        again, up to eight times; not where even that would be too few.
+        half as many again, up to eight times ``draws`` in all; not where even that is too few.
     device : str
         ``auto``: a GPU from 100 data sets on, where there is one, else the CPU.
     workers : int, optional
@@ -131,7 +132,7 @@ def _stream(
     seed: int = 0,
     chains: int = 4,
     draws: int = 250,
-    warmup: int = 300,
+    warmup: int = 100,
     min_ess: int = 400,
     target_accept: float = 0.8,
     max_tree_depth: int = 10,

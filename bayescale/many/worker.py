@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable, Iterable
 
-from bayescale.assembling import assemble, declaration
+import numpy as np
+
+from bayescale.assembling import Look, assemble, declaration, look
 from bayescale.errors import BayescaleError
 from bayescale.fitted import Fit
 from bayescale.inference.engine import Clock, Engine, Programs, find_device, float64
@@ -50,10 +52,13 @@ def _side_by_side(
 
     def enough(index: int, drawn: Draws) -> bool:
         task = tasks[index]
-        outcome = _guarded(task, lambda: _assemble(job, task, drawn, begin, len(tasks)))
-        kept = drawn.stats["lp"].shape[1]
-        if isinstance(outcome, Fit) and kept < job.most and _short(job, outcome):
-            return False
+        try:
+            looked = look(job.model, task.layout, task.packing, drawn)
+            if _short(job, looked, drawn.stats["lp"].shape[1]):
+                return False
+            outcome = _assemble(job, task, drawn, begin, len(tasks), looked)
+        except Exception as problem:
+            outcome = failure(task.key, problem)
         report(task, outcome)
         return True
 
@@ -73,28 +78,23 @@ def _side_by_side(
             report(task, failure(task.key, error))
 
 
-def _short(job: Job, fit: Fit) -> bool:
+def _short(job: Job, looked: Look, draws: int) -> bool:
     """Whether more draws may help: the ESS is too low, or R-hat is above the gate's limit."""
-    gate = fit.gate
-    ess = min(gate.min_ess_bulk, gate.min_ess_tail)
-    hopeless = not ess * job.most / fit.stats["lp"].shape[1] >= job.min_ess
-    return not hopeless and not (ess >= job.min_ess and gate.max_rhat < MAX_RHAT)
+    d = looked[2]
+    with np.errstate(all="ignore"):
+        ess, rhat = np.nanmin([d.ess_bulk, d.ess_tail]), np.nanmax(d.rhat)
+    reachable = ess * job.most / draws >= job.min_ess
+    return draws < job.most and reachable and not (ess >= job.min_ess and rhat < MAX_RHAT)
 
 
-def _assemble(job: Job, task: Task, drawn: Draws, begin: float, beside: int = 1) -> Fit:
+def _assemble(job: Job, task: Task, drawn: Draws, begin: float, beside: int, looked: Look) -> Fit:
     """The fit; its seconds are its share of those of the fits beside it."""
     now = time.perf_counter()
     share = now - (now - begin) / beside
     return assemble(
-        job.model, task.runs, task.layout, task.packing, drawn, job.settings, task.seed, share
-    )
-
-
-def _guarded(task: Task, make: Callable[[], Fit]) -> Fit | Failure:
-    try:
-        return make()
-    except Exception as problem:
-        return failure(task.key, problem)
+        job.model, task.runs, task.layout, task.packing, drawn, job.settings, task.seed, share,
+        looked,
+    )  # fmt: skip
 
 
 def failure(key: str, problem: Exception) -> Failure:

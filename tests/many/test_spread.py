@@ -13,7 +13,7 @@ import pytest
 
 import bayescale as bs
 from bayescale.many import devices
-from tests.many.sweeps import draws, sweep, sweeps
+from tests.many.sweeps import draws, sweeps
 
 
 def same(found, fits):
@@ -132,16 +132,12 @@ def test_lanes_fill_the_memory_and_no_more(monkeypatch):
     assert devices.lanes_that_fit("gpu", 0, 10**9, 7, 4) == 1
 
 
-def test_long_trajectories_leave_the_batch():
-    """A ridge that the mode's curvature doesn't show: its lane starts again with deep trees."""
-    long = sweep(0, 12).assign(loss=lambda t: t["loss"].round(1))
-    tables = [long, sweep(1), sweep(2)]
-    options = {"draws": 300, "priors": {"alpha": bs.priors.LogNormal(0.35, 3.0)}, "workers": 1}
-    lanes = bs.fit_many("chinchilla", tables, lanes=3, **options, progress=False)
-    alone = bs.fit_many("chinchilla", tables, lanes=1, **options, progress=False)
-    steps = lanes[0].stats["n_steps"]
-    assert steps.max() > 31
-    for key in lanes:
-        one, other = lanes[key].summary, alone[key].summary
+def test_long_trajectories_leave_the_batch(monkeypatch, fits, tables):
+    """Lanes that want longer trajectories than the first batch allows start again with them."""
+    monkeypatch.setattr("bayescale.inference.lanes.SHORT", 2)  # three steps
+    lanes = bs.fit_many("chinchilla", tables[:3], lanes=3, workers=1, seed=3, progress=False)
+    for key, fit in lanes.items():
+        assert fit.stats["n_steps"].max() > 3
+        one, other = fit.summary, fits[key].summary
         error = np.hypot(one["mcse"], other["mcse"])
-        assert (abs(one["median"] - other["median"]) < 6 * error).all()
+        assert (abs(one["mean"] - other["mean"]) < 5 * error).all()
