@@ -174,7 +174,7 @@ def test_outlier_is_refitted_and_its_density_is_the_refits(odd):
     density = at_runs(alone, runs.select(~mask, "17")).log_density[:, 0]
     # a density far in the tail: its Monte Carlo error is that of a mean over heavy tails
     assert found.elpd_i[17] == pytest.approx(log_mean_exp(density), abs=1.5)
-    assert found.elpd_i[17] < weighted.elpd_i[17] - 2
+    assert found.elpd_i[17] < weighted.elpd_i[17] - 1.5  # beyond that error: weights flatter
     others = np.setdiff1d(np.arange(30), found.refitted)
     np.testing.assert_array_equal(found.elpd_i[others], weighted.elpd_i[others])
 

@@ -95,12 +95,14 @@ def test_noise_with_offsets_decides():
 
 
 @pytest.mark.parametrize("name", ["gadre-c4", "misfitting", "porian"])
-def test_real_grids_pass(name, data_dir):
+def test_real_grids_pass(name, data_dir, monkeypatch):
+    monkeypatch.setenv("BAYESCALE_DATA", str(data_dir))
     fit = laplace("chinchilla", load_runs(name), draws=50)
     assert find_units({name: fit}, None).by == "row"
 
 
-def test_real_checkpoints_are_refused_without_and_grouped_with_their_column(data_dir):
+def test_real_checkpoints_are_refused_without_and_grouped_with_their_column(data_dir, monkeypatch):
+    monkeypatch.setenv("BAYESCALE_DATA", str(data_dir))
     runs = load_runs("gemstones")
     assert find_units({"x": made_up("chinchilla", runs)}, None).by == "run_id"
     bare = read_runs(runs.table[["N", "D", "loss"]])
