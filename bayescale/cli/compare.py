@@ -119,12 +119,14 @@ def load_named(paths: list[str]) -> "dict[str, Fit]":
 
 
 def ask_stack(result: Any, asked: dict[str, list[str]], seed: int) -> dict[str, Any]:
-    """The stack's answer to what was asked: a prediction, or an allocation of budgets alone."""
-    if not asked:
-        return {}
-    if set(asked) == {"C"}:
-        return {"allocation": result.stack.allocate(asked["C"], seed=seed)}
-    return {"prediction": result.stack.predict(seed=seed, **asked)}
+    """The stack's answers: a prediction, and an allocation of budgets that no point used up."""
+    points = asked if not {"N", "D"} <= set(asked) else {k: asked[k] for k in ("N", "D")}
+    told = {}
+    if set(points) - {"C"}:
+        told["prediction"] = result.stack.predict(seed=seed, **points)
+    if "C" in asked and (points is not asked or set(asked) == {"C"}):
+        told["allocation"] = result.stack.allocate(asked["C"], seed=seed)
+    return told
 
 
 def _draw(result: Any, path: str) -> None:

@@ -9,7 +9,7 @@ CPU that is the fastest way, one lane for each core.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from bayescale.errors import FitError
 from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.climb import prepare_function, wake_lapack
 from bayescale.inference.engine import Engine, chain_starts
+from bayescale.inference.lane import Lane
 from bayescale.inference.mode import NEWTON_ALONE, NO_START, Mode
 from bayescale.inference.nuts import ROOM, advance_function, side_by_side, state_size, statistics
 from bayescale.inference.packing import Packing
@@ -29,51 +30,6 @@ SATURATED = 0.01  # share of kept transitions at that length from which a lane s
 
 # told of each lane's draws as they come: True if they are enough, False to ask for more
 Enough = Callable[[int, Draws], bool]
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One fit on its way.
-
-    Parameters
-    ----------
-    index : int
-        Position among the fits asked for.
-    batch : dict
-        Its data, padded.
-    z, keys : array, shape (chain, dim), (chain, 2)
-        Whitened starts of its chains, and keys of their random numbers.
-    candidates : array, shape (candidate, dim)
-        Where the search for the mode may start.
-    mode : Mode, optional
-        Once it is found.
-    target : float
-        Acceptance probability that the step size aims at.
-    deep : bool
-        Whether trajectories may have their full length.
-    state : array, shape (chain, state), optional
-        Where its chains are, once they have moved.
-    traces : tuple
-        Kept draws so far: arrays of shape (chain, draw, ...), by chunk.
-    steps : float
-        Mean length of its trajectories at the end of warm-up.
-    """
-
-    index: int
-    batch: dict[str, Any]
-    z: np.ndarray
-    keys: np.ndarray
-    candidates: np.ndarray
-    target: float
-    deep: bool
-    mode: Mode | None = None
-    state: np.ndarray | None = None
-    traces: tuple[tuple[np.ndarray, ...], ...] = field(default=(), repr=False)
-    steps: float = 0.0
-
-    def restarted(self, target: float, deep: bool) -> "Lane":
-        """The same lane before its first iteration, with other settings."""
-        return replace(self, target=target, deep=deep, state=None, traces=())
 
 
 class Lanes:

@@ -1,7 +1,8 @@
 """``fit_many``: one law fitted to many data sets."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from dataclasses import replace
+from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def fit_many(
     FitError
         A setting is out of range, a key appears twice, or the folder can't be written.
     """
-    options = {k: v for k, v in locals().items() if k not in ("law", "datasets", "reading")}
+    options = {k: v for k, v in locals().items() if k not in ("law", "datasets")}
     outcomes: dict[str, Fit | Failure] = {}
     order: list[str] = []
 
@@ -105,7 +106,7 @@ def fit_many(
             yield key, runs
 
     count = len(datasets) if isinstance(datasets, Sized) else None
-    for key, outcome in _stream(law, noted(), count, **options, **reading):
+    for key, outcome in _stream(law, noted(), count, **options):
         outcomes[key] = outcome
     return ManyFits({key: outcomes[key] for key in order})
 
@@ -115,10 +116,14 @@ def stream_fits(
 ) -> Iterator[tuple[str, Fit | Failure]]:
     """Fit like `fit_many`, and yield (key, fit or failure) in the order in which they finish.
 
-    Nothing is kept but what the caller keeps, so the number of data sets has no limit.
+    Nothing is kept but what the caller keeps, so the number of data sets has no limit. Options
+    are those of `fit_many`, with the same defaults.
     """
+    bound = signature(fit_many).bind(law, datasets, **options)
+    bound.apply_defaults()
+    given = {k: v for k, v in bound.arguments.items() if k not in ("law", "datasets")}
     count = len(datasets) if isinstance(datasets, Sized) else None
-    return _stream(law, keyed(datasets), count, **options)
+    return _stream(law, keyed(datasets), count, **given)
 
 
 def _stream(
@@ -126,44 +131,28 @@ def _stream(
     pairs: Iterator[tuple[str, Any]],
     count: int | None,
     *,
-    noise: Noise | None = None,
-    pooling: Mapping[str, Pool] | Pooling | None = None,
-    priors: Mapping[str, Prior] | None = None,
-    seed: int = 0,
-    chains: int = 4,
-    draws: int = 250,
-    warmup: int = 100,
-    min_ess: int = 400,
-    target_accept: float = 0.8,
-    max_tree_depth: int = 10,
-    retry: bool = True,
-    device: str = "auto",
-    workers: int | None = None,
-    lanes: int | None = None,
-    executor: Any = None,
-    folder: str | Path | None = None,
-    progress: bool | None = None,
-    **reading: Any,
+    reading: Mapping[str, Any],
+    **o: Any,
 ) -> Iterator[tuple[str, Fit | Failure]]:
-    check_seed(seed)
-    model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
-    settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
-    if isinstance(min_ess, bool) or not min_ess >= 0:
-        raise FitError(f"min_ess is {min_ess!r}; expected a number of at least 0.")
-    job = Job(model, settings, int(min_ess), (1 + EXTENSIONS) * draws, int(seed))
-    store = None if folder is None else Store(folder)
-    pairs = _once(pairs)
-    if executor is not None:
-        where = "cpu" if device == "auto" else device
-        job = replace(job, settings=replace(settings, device=where))
-        found = over_executor(job, pairs, reading, store, executor, lanes or 1)
+    """What `fit_many` and `stream_fits` share; ``o`` holds all options of `fit_many`."""
+    check_seed(o["seed"])
+    model = make_model(get_law(law), o["noise"] or Noise(), Pooling.of(o["pooling"]), o["priors"])
+    settings = Settings(**{f.name: o[f.name] for f in fields(Settings)})
+    if isinstance(o["min_ess"], bool) or not o["min_ess"] >= 0:
+        raise FitError(f"min_ess is {o['min_ess']!r}; expected a number of at least 0.")
+    job = Job(model, settings, int(o["min_ess"]), (1 + EXTENSIONS) * settings.draws, int(o["seed"]))
+    store = None if o["folder"] is None else Store(o["folder"])
+    pairs, device = _once(pairs), settings.device
+    if device == "auto" and (o["executor"] is not None or model.columns):
+        device = "cpu"  # the centring of pooled parameters is chosen in Python, fit by fit
+    if o["executor"] is not None:
+        job = replace(job, settings=replace(settings, device=device))
+        found = over_executor(job, pairs, reading, store, o["executor"], o["lanes"] or 1)
     else:
-        if device == "auto" and model.columns:
-            device = "cpu"  # the centring of pooled parameters is chosen in Python, fit by fit
-        plan = make_plan(device, count, workers, lanes)
+        plan = make_plan(device, count, o["workers"], o["lanes"])
         job = replace(job, settings=replace(settings, device=plan.device))
         found = over_threads(job, pairs, reading, store, plan)
-    return _shown(found, count, progress)
+    return _shown(found, count, o["progress"])
 
 
 def _once(pairs: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:

@@ -69,7 +69,8 @@ def comparison(
     style.finish(axes[0], None, head, "elpd difference to the best, 1 and 2 SE (nats)", "")
     axes[0].grid(False, axis="y")
     handles = _single(axes[1], result, against)
-    style.legend(axes[1], handles, loc="best")
+    if handles:
+        style.legend(axes[1], handles, loc="best")
     return axes
 
 
@@ -126,6 +127,8 @@ def _single(ax: "Axes", result: "Comparison", against: str | None) -> list[Any]:
         ax.set_xlim(x.min() / margin, x.max() * margin)
         scales.log_axis(ax, "x", name)
     head = f"Run by run: above 0, {best.name} is better"
+    if len(handles) == 1:  # said in the title, where no point hides under a legend
+        head, handles = f"{head} than {result.names[1]}", []
     label = LABELS.get(name, name) + ("" if result.by == "row" else f", largest of the {result.by}")
     style.finish(ax, None, head, label, "elpd difference (nats)")
     return handles

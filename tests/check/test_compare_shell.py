@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import bayescale as bs
+from bayescale.cli.compare import ask_stack
 from bayescale.data import read_runs
 from bayescale.data.simulate import simulated_sweep
 from bayescale.errors import FitError
@@ -144,3 +145,11 @@ def test_picture_of_groups_and_files(files, call, tmp_path):
     assert code == 0
     assert "wrote" in out
     assert path.read_text().startswith("<?xml")
+
+
+def test_a_point_and_a_budget_are_two_questions(compared):
+    asked = {"N": ["70B"], "D": ["1.4T"], "C": ["1e23"]}
+    assert set(ask_stack(compared, asked, 0)) == {"prediction", "allocation"}
+    assert set(ask_stack(compared, {"C": ["1e23"]}, 0)) == {"allocation"}
+    assert set(ask_stack(compared, {"N": ["70B"], "C": ["1e23"]}, 0)) == {"prediction"}
+    assert ask_stack(compared, {}, 0) == {}

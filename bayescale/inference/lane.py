@@ -1,0 +1,53 @@
+"""One of many fits on its way: what it was given, and how far it has come."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bayescale.inference.mode import Mode
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One fit on its way.
+
+    Parameters
+    ----------
+    index : int
+        Position among the fits asked for.
+    batch : dict
+        Its data, padded.
+    z, keys : array, shape (chain, dim), (chain, 2)
+        Whitened starts of its chains, and keys of their random numbers.
+    candidates : array, shape (candidate, dim)
+        Where the search for the mode may start.
+    mode : Mode, optional
+        Once it is found.
+    target : float
+        Acceptance probability that the step size aims at.
+    deep : bool
+        Whether trajectories may have their full length.
+    state : array, shape (chain, state), optional
+        Where its chains are, once they have moved.
+    traces : tuple
+        Kept draws so far: arrays of shape (chain, draw, ...), by chunk.
+    steps : float
+        Mean length of its trajectories at the end of warm-up.
+    """
+
+    index: int
+    batch: dict[str, Any]
+    z: np.ndarray
+    keys: np.ndarray
+    candidates: np.ndarray
+    target: float
+    deep: bool
+    mode: Mode | None = None
+    state: np.ndarray | None = None
+    traces: tuple[tuple[np.ndarray, ...], ...] = field(default=(), repr=False)
+    steps: float = 0.0
+
+    def restarted(self, target: float, deep: bool) -> "Lane":
+        """The same lane before its first iteration, with other settings."""
+        return replace(self, target=target, deep=deep, state=None, traces=())
