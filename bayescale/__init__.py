@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bayescale.check.comparison.run import compare as compare
     from bayescale.check.comparison.stacked import Stack as Stack
     from bayescale.data import SIX_ND as SIX_ND
+    from bayescale.data import Curves as Curves
     from bayescale.data import Runs as Runs
     from bayescale.data import active_params as active_params
     from bayescale.data import read_runs as read_runs
@@ -49,7 +50,7 @@ _HOMES = {
     "bayescale.answers.multiplier": ("compute_multiplier",),
     "bayescale.check.comparison.run": ("compare",),
     "bayescale.check.comparison.stacked": ("Stack",),
-    "bayescale.data": ("SIX_ND", "Runs", "active_params", "read_runs"),
+    "bayescale.data": ("SIX_ND", "Curves", "Runs", "active_params", "read_runs"),
     "bayescale.errors": ("BayescaleError", "DataError", "FitError", "LawError"),
     "bayescale.fitted": ("Fit",),
     "bayescale.fitting": ("fit",),

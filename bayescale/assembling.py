@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescale.choosing import shipped as shipped_law
 from bayescale.fitted import Fit
 from bayescale.inference.batch import Layout
 from bayescale.inference.diagnostics import Diagnostics, diagnose
@@ -17,7 +18,6 @@ from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import Variable, scalars, variables
 from bayescale.inference.sample import Draws, Settings
-from bayescale.laws import LAWS
 
 Look = tuple[dict[str, Variable], np.ndarray, Diagnostics]
 OPEN_SHARE = 0.5  # SD of the allocation exponent over its prior SD above which it counts as open
@@ -79,7 +79,7 @@ def look(model: Model, layout: Layout, packing: Packing, drawn: Draws) -> Look:
 
 def declaration(model: Model) -> str | None:
     """All that a shipped law's density depends on besides its source; None for other laws."""
-    shipped = LAWS.get(model.law.name)
+    shipped = shipped_law(model.law)
     if shipped is None or shipped.mean is not model.law.mean:
         return None
     own = {p.name: p.coordinate for p in shipped.params}
@@ -89,14 +89,14 @@ def declaration(model: Model) -> str | None:
     params = [(p.name, p.site, repr(p.prior), repr(p.allowed), p.dims) for p in model.params]
     pools = {p.name: repr(q) for p in model.params if (q := model.pool(p))}
     noise = json.dumps(model.noise.to_dict(), sort_keys=True)
-    return repr((model.law.name, params, pools, noise))
+    return repr((model.law.name, model.law.recipe, model.law.labels, params, pools, noise))
 
 
 def design_problems(model: Model, runs: "Runs") -> list[Problem]:
     """What the design of the runs can't separate, for laws of N and D."""
     from bayescale.data.design import design_report
 
-    names = {i.name for i in model.law.inputs}
+    names = {i.name for i in model.law.inputs if not i.dims}
     if not {"N", "D"} <= names:
         return []
     flags = design_report(runs.column("N"), runs.column("D"))

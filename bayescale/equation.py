@@ -13,6 +13,7 @@ _GREEK = {
     "lambda": "λ", "sigma": "σ", "nu": "ν", "phi": "φ", "tau": "τ", "exp": "exp", "ln": "ln",
     "log": "log", "cdot": "·", "sum": "Σ", "prod": "Π",
 }  # fmt: skip
+STAR = "\N{ASTERISK OPERATOR}"
 
 
 def plain_text(latex: str) -> str:
@@ -28,10 +29,11 @@ def plain_text(latex: str) -> str:
     str
     """
     text = re.sub(r"\\(left|right|big|Big|bigl|bigr|,|;|!|quad)(?![A-Za-z])", "", latex)
+    text = text.replace("^{*}", STAR)  # part of a name, not a product
     text = re.sub(r"\{(\s*)-\s+", r"{\1-", text)  # a sign, not a difference
     for name, letter in _GREEK.items():
         text = re.sub(rf"\\{name}(?![A-Za-z])", letter, text)
-    text = re.sub(r"\\(?:mathrm|text)\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\(?:mathrm|mathit|text)\{([^{}]*)\}", r"\1", text)
     before = ""
     while before != text:  # innermost braces first
         before = text
@@ -45,7 +47,8 @@ def plain_text(latex: str) -> str:
         text = re.sub(r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)", text)
         text = re.sub(r"\{\(([^{}]*)\)\}", r"(\1)", text)  # SymPy's \log{\left(x \right)}
     text = re.sub(r"\\([a-z]+)(?=\()", r"\1", text)  # \tanh and other functions
-    return re.sub(r"\s+", " ", text).replace(" )", ")").replace("( ", "(").strip()
+    text = re.sub(r"\s+", " ", text).replace(" )", ")").replace("( ", "(").strip()
+    return text.replace(STAR, "*")
 
 
 def _bracket(part: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.assembling import assemble, declaration
+from bayescale.choosing import choose
 from bayescale.errors import DataError, FitError
 from bayescale.fitted import Fit
 from bayescale.inference.batch import make_batch, make_layout
@@ -14,7 +15,6 @@ from bayescale.inference.model import Model, make_model
 from bayescale.inference.packing import Packing
 from bayescale.inference.sample import Progress, Settings, sample
 from bayescale.law import Law
-from bayescale.laws import get_law
 from bayescale.noise import Noise
 from bayescale.pooling import Pool, Pooling
 from bayescale.priors import Prior
@@ -46,7 +46,8 @@ def fit(
     Parameters
     ----------
     law : Law or str
-        A law's name (see ``bayescale laws``) or a `Law` of your own.
+        A law's name (see ``bayescale laws``), a family's with options
+        (``"mixture:transfer=additive"``), or a `Law` of your own.
     runs : Runs, DataFrame, path or data set name
         One row a run: N (parameters), D (tokens), loss (nats/token), or what the law reads.
     noise : Noise, optional
@@ -81,8 +82,8 @@ def fit(
     begin = time.perf_counter()
     check_seed(seed)
     settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
-    model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
-    table = read(runs, reading)
+    law, table = choose(law, runs, reading)
+    model = make_model(law, noise, Pooling.of(pooling), priors)
     layout = make_layout(model, table)
     check_rows(model, table)
     batch = make_batch(model, table, layout)

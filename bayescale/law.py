@@ -7,14 +7,24 @@ Everything here is a frozen value. Sampling, prediction, simulation and plots re
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
 from bayescale.param import Coordinate, Derived, Input, Param, Reference
 from bayescale.priors import Prior
-from bayescale.signature import call_with, check_signature, check_unique, renamed
+from bayescale.signature import (
+    call_with,
+    check_axes,
+    check_signature,
+    check_unique,
+    frozen_labels,
+    renamed,
+)
 from bayescale.support import POSITIVE
+
+if TYPE_CHECKING:
+    from bayescale.noise import Noise
 
 __all__ = [
     "Coordinate",
@@ -63,6 +73,20 @@ class Law:
         Its unit.
     note : str
         What a user should know before using it.
+    labels : mapping
+        Labels of the law's own named axes, such as ``{"source": ("text", "image")}``. Columns
+        named in a parameter's ``by`` or read as label inputs have theirs here too.
+    noise : Noise, optional
+        Noise that suits the response; default: Student-t on its logarithm.
+    check : callable, optional
+        ``check(columns, row_numbers)`` raises `DataError` for a table that makes no sense for
+        the law; ``columns`` maps inputs to arrays as the mean gets them.
+    design : callable, optional
+        ``design()`` gives columns of a plain design to simulate on, where no table is given.
+    signs : tuple of str
+        Parameters or derived quantities whose sign is asked: P(< 0) is reported.
+    recipe : tuple of (str, str)
+        Factory's family and its options as JSON, by which a saved fit builds the law again.
 
     Raises
     ------
@@ -84,10 +108,18 @@ class Law:
     response: str = "loss"
     response_unit: str = "nats/token"
     note: str = ""
+    labels: Any = ()
+    noise: "Noise | None" = None
+    check: Callable[..., None] | None = None
+    design: Callable[[], Mapping[str, Any]] | None = None
+    signs: tuple[str, ...] = ()
+    recipe: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for part in ("inputs", "params", "derived", "terms"):  # a list would not be a value
+        for part in ("inputs", "params", "derived", "terms", "signs"):  # a list is no value
             object.__setattr__(self, part, tuple(getattr(self, part)))
+        object.__setattr__(self, "labels", frozen_labels(self.name, self.labels))
+        check_axes(self.name, self.axes, (*self.inputs, *self.params, *self.derived))
         names = [p.name for p in self.params] + [i.name for i in self.inputs]
         sampled = [p.site for p in self.params if p.coordinate]
         check_unique(self.name, names + sampled + [d.name for d in self.derived])
@@ -108,6 +140,33 @@ class Law:
                 )
         for d in self.derived:
             check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+
+    @property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """Labels of the law's own named axes."""
+        return dict(self.labels)
+
+    @property
+    def default_noise(self) -> "Noise":
+        """The noise that the law asks for, or Student-t on the log response."""
+        from bayescale.noise import Noise
+
+        return self.noise or Noise()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the run table that its inputs are read from."""
+        return tuple(c for i in self.inputs for c in self.columns_of(i))
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """Columns of the run table that say which of the law's labels a row is of."""
+        listed = [i.name for i in self.inputs if i.kind == "label"]
+        return tuple(dict.fromkeys(listed + [p.by for p in self.params if p.by]))
+
+    def columns_of(self, item: Input) -> tuple[str, ...]:
+        """Columns that one input is read from."""
+        return item.columns(self.axes[item.dims[0]] if item.dims else None)
 
     def param(self, name: str) -> Param:
         """The parameter of this name (or of this coordinate's name).

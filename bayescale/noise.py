@@ -14,12 +14,12 @@ import numpy as np
 
 from bayescale.arrays import gammaln, namespace
 from bayescale.errors import LawError, nearest
-from bayescale.law import Param
+from bayescale.param import Param
 from bayescale.pooling import Pool, independent
 from bayescale.priors import Gamma, LogNormal, Normal, Prior, prior_from_dict
+from bayescale.scatter import SCALES, ScaleName
 
 Tail = Literal["normal", "student_t"]
-Scale = Literal["log", "response"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class Noise:
     ----------
     tail : {"student_t", "normal"}
         Student-t learns how heavy the tail is, so that a few failed runs don't bend the fit.
-    on : {"log", "response"}
-        Scatter of log response (losses) or of the response (differences, accuracies).
+    on : {"log", "logit", "response"}
+        Scatter of log response (losses), of its log odds (accuracies between 0 and 1), or of the
+        response itself.
     sigma : Prior or None
         Prior of the scale; None where the known measurement error is all there is.
     nu : Prior
@@ -51,10 +52,12 @@ class Noise:
         Column that names the run; rows of one run (checkpoints) share an offset.
     run_sd : Prior
         Prior of the offsets' standard deviation tau.
+    by : str, optional
+        Column for whose labels sigma (and nu) differ, such as ``target``.
     """
 
     tail: Tail = "student_t"
-    on: Scale = "log"
+    on: ScaleName = "log"
     sigma: Prior | None = field(default_factory=lambda: LogNormal(0.01, 1.0))
     nu: Prior = field(default_factory=lambda: Gamma(2.0, 0.1))
     varies_with: str | None = None
@@ -62,12 +65,13 @@ class Noise:
     known_sd: str | None = None
     runs: str | None = None
     run_sd: Prior = field(default_factory=lambda: LogNormal(0.01, 1.0))
+    by: str | None = None
 
     def __post_init__(self) -> None:
         if self.tail not in ("normal", "student_t"):
             raise LawError(f"noise tail '{self.tail}' is unknown; expected normal or student_t.")
-        if self.on not in ("log", "response"):
-            raise LawError(f"noise on '{self.on}' is unknown; expected log or response.")
+        if self.on not in SCALES:
+            raise LawError(f"noise on '{self.on}' is unknown; expected {' or '.join(SCALES)}.")
         if self.sigma is None and self.known_sd is None:
             raise LawError("noise without sigma needs known_sd, the column of measurement errors.")
         if self.sigma is None and self.varies_with is not None:
@@ -79,7 +83,7 @@ class Noise:
         self._check_priors()
 
     def _check_columns(self) -> None:
-        for name in ("varies_with", "known_sd", "runs"):
+        for name in ("varies_with", "known_sd", "runs", "by"):
             column = getattr(self, name)
             if column is not None and (not isinstance(column, str) or not column):
                 raise LawError(f"noise {name} is {column!r}; expected the name of a column.")
@@ -99,7 +103,7 @@ class Noise:
 
     def params(self) -> tuple[Param, ...]:
         """Parameters of this noise, with their priors."""
-        unit = "log loss" if self.on == "log" else "response"
+        unit = SCALES[self.on].unit
         listed: list[Param] = []
         if self.sigma is not None:
             listed.append(Param("sigma", self.sigma, "scale of the noise", unit, r"\sigma"))
@@ -133,20 +137,21 @@ class Noise:
         return replace(self, **{known[name]: prior for name, prior in priors.items()})
 
     def pools(self) -> dict[str, Pool]:
-        """Grouping of the noise's own parameters: one offset a run."""
-        return {"run_offset": independent(self.runs)} if self.runs else {}
+        """Grouping of the noise's own parameters: one offset a run, one sigma a label."""
+        found = {"run_offset": independent(self.runs)} if self.runs else {}
+        return found | ({n: independent(self.by) for n in ("sigma", "nu")} if self.by else {})
 
     def location(self, mean: Any, values: Mapping[str, Any]) -> Any:
-        """Centre of the response (of its log with ``on="log"``), run offsets included."""
-        centre = namespace(mean).log(mean) if self.on == "log" else mean
+        """Centre of the response on the noise's scale, run offsets included."""
+        centre = SCALES[self.on].forward(mean)
         return centre + values["run_sd"] * values["run_offset"] if self.runs else centre
 
     def scale(self, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
-        """Scale of the noise a row, in log response or in the response."""
+        """Scale of the noise a row, in the unit of the noise's scale."""
         xp = namespace(mean)
         known = columns.get("known_sd")
-        if known is not None and self.on == "log":
-            known = known / mean  # first order: sd of ln y is sd of y over y
+        if known is not None:
+            known = known * SCALES[self.on].slope(mean)  # first order: sd of ln y is sd of y over y
         if self.sigma is None:
             return known
         scale = values["sigma"]
@@ -176,15 +181,16 @@ class Noise:
         """
         xp = namespace(mean, y)
         scale = self.scale(mean, values, columns)
-        log_y = xp.log(y) if self.on == "log" else None
-        z = ((y if log_y is None else log_y) - self.location(mean, values)) / scale
+        at = SCALES[self.on]
+        u = at.forward(y)
+        z = (u - self.location(mean, values)) / scale
         if self.tail == "normal":
             density = -0.5 * z * z - 0.5 * math.log(2 * math.pi) - xp.log(scale)
         else:
             nu = values["nu"]
             constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * xp.log(nu * math.pi)
             density = constant - (nu + 1) / 2 * xp.log1p(z * z / nu) - xp.log(scale)
-        return density if log_y is None else density - log_y
+        return density + at.log_slope(y, u)
 
     def distribution(self, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
         """The NumPyro distribution of the response."""
@@ -196,9 +202,8 @@ class Noise:
             base = dist.Normal(location, scale)
         else:
             base = dist.StudentT(values["nu"], location, scale)
-        if self.on == "response":
-            return base
-        return dist.TransformedDistribution(base, dist.transforms.ExpTransform())
+        back = SCALES[self.on].numpyro()
+        return base if back is None else dist.TransformedDistribution(base, back)
 
     def draw(
         self,
@@ -213,21 +218,21 @@ class Noise:
         else:
             noise = rng.standard_t(np.broadcast_to(values["nu"], mean.shape))
         drawn = self.location(mean, values) + self.scale(mean, values, columns) * noise
-        if self.on == "response":
-            return drawn
-        # a Student-t draw with nu near 1 can pass the largest number; single precision holds e^85
-        return np.exp(np.clip(drawn, -85.0, 85.0))
+        return SCALES[self.on].backward(drawn)
 
     def describe(self) -> str:
         """One line for tables and print-outs."""
         name = "Student-t" if self.tail == "student_t" else "normal"
-        parts = [f"{name} on {'log ' if self.on == 'log' else ''}response"]
+        on = {"log": "log response", "logit": "log odds of the response"}.get(self.on, "response")
+        parts = [f"{name} on {on}"]
         if self.known_sd:
             parts.append(f"measurement sd from '{self.known_sd}'")
         if self.varies_with:
             parts.append(f"scale changes with {self.varies_with}")
         if self.runs:
             parts.append(f"an offset for each '{self.runs}'")
+        if self.by:
+            parts.append(f"a scale for each '{self.by}'")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,4 +264,14 @@ def normal(**options: Any) -> Noise:
     return Noise(tail="normal", on="response", **options)
 
 
-NOISES = {"student_t": student_t, "log_normal": log_normal, "normal": normal}
+def logit_normal(**options: Any) -> Noise:
+    """Normal scatter of the log odds of an accuracy (see `Noise` for options)."""
+    return Noise(tail="normal", on="logit", **options)
+
+
+NOISES = {
+    "student_t": student_t,
+    "log_normal": log_normal,
+    "normal": normal,
+    "logit_normal": logit_normal,
+}

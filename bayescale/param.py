@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from bayescale.errors import LawError
 from bayescale.priors import Prior
@@ -37,10 +37,17 @@ class Input:
     meaning, unit : str
         Said in tables and plots.
     dims : tuple of str
-        Named axes behind the axis of runs, such as ``("source",)``.
+        At most one named axis behind the axis of runs, such as ``("source",)``: the mean gets
+        an array of shape (row, source), read from the columns ``<name>_<label>``.
     positive : bool
-        Whether the input is positive; such an input has a reference ``<name>_ref``, its
-        geometric mean over the data, else its mean.
+        Whether the input is positive. References ``<name>_ref`` are geometric means over the
+        data: of all values, or, with an axis, of the positive ones. An input that needn't be
+        positive and has no axis has its mean.
+    at_least, at_most : float, optional
+        Bounds of an input that needn't be positive, such as a share.
+    kind : {"number", "label"}
+        A label input is a column of names; the mean gets it as ones and zeros on the axis
+        ``dims``, so that ``(x * target).sum(-1)`` picks the row's own.
     """
 
     name: str
@@ -48,6 +55,22 @@ class Input:
     unit: str = ""
     dims: tuple[str, ...] = ()
     positive: bool = True
+    at_least: float | None = None
+    at_most: float | None = None
+    kind: Literal["number", "label"] = "number"
+
+    def __post_init__(self) -> None:
+        if len(self.dims) > 1 or (self.kind == "label" and not self.dims):
+            raise LawError(
+                f"input '{self.name}' has the axes {self.dims!r}; expected "
+                + ("one, which names its labels." if self.kind == "label" else "one at most.")
+            )
+
+    def columns(self, labels: tuple[str, ...] | None) -> tuple[str, ...]:
+        """Columns of the run table that hold it, given the labels of its axis."""
+        if self.kind == "label" or not self.dims:
+            return (self.name,)
+        return tuple(f"{self.name}_{label}" for label in labels or ())
 
 
 @dataclass(frozen=True)
@@ -89,6 +112,10 @@ class Param:
         Said in tables, plots and equations.
     dims : tuple of str
         Named axes, such as ``("modality",)``; empty for a scalar.
+    by : str
+        Column of the run table for whose labels the parameter differs, such as ``target``. Each
+        label has the prior to itself, unless a user's pooling says otherwise; the mean gets each
+        row its own.
     support : Support, optional
         Where the law accepts the parameter; a prior must stay within it. Default: the
         prior's own support.
@@ -104,6 +131,7 @@ class Param:
     unit: str = ""
     latex: str = ""
     dims: tuple[str, ...] = ()
+    by: str = ""
     support: Support | None = None
     coordinate: Coordinate | None = None
     why: str = ""
@@ -144,10 +172,14 @@ class Param:
 
 @dataclass(frozen=True)
 class Derived:
-    """A quantity computed from parameters (and input references), such as a = β/(α+β)."""
+    """A quantity computed from parameters (and input references), such as a = β/(α+β).
+
+    ``dims`` names the axes of its own that the function gives behind those of its arguments.
+    """
 
     name: str
     function: Callable[..., Any]
     meaning: str = ""
     unit: str = ""
     latex: str = ""
+    dims: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.choosing import rebuild
 from bayescale.errors import FitError
 from bayescale.files import replace_atomic
 from bayescale.fitted import Fit
@@ -36,6 +37,7 @@ def metadata(fit: Fit) -> dict[str, Any]:
         "law": {
             "name": fit.law.name,
             "equation": _equation(fit.law),
+            "recipe": fit.law.recipe,
             "priors": {p.name: [p.site, p.prior.to_dict()] for p in fit.law.params},
         },
         "noise": fit.model.noise.to_dict(),
@@ -162,7 +164,8 @@ def _restore(tree: "xr.DataTree", record: Mapping[str, Any], path: Path, law: La
 
 def _restore_law(kept: Mapping[str, Any], path: Path, law: Law | None) -> Law:
     name = kept["name"]
-    base = law or LAWS.get(name)
+    recipe = kept.get("recipe")
+    base = law or (rebuild((recipe[0], recipe[1])) if recipe else LAWS.get(name))
     if base is None:
         raise FitError(
             f"{path} is a fit of '{name}', a law of your own; pass it: load(path, law=…)."

@@ -1,7 +1,7 @@
 """Functions whose arguments are names: called by name, renamed, checked against declarations."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bayescale.errors import LawError
@@ -30,6 +30,29 @@ def check_unique(law: str, names: list[str]) -> None:
     double = sorted({n for n in names if names.count(n) > 1})
     if double:
         raise LawError(f"law '{law}' declares {', '.join(double)} more than once.")
+
+
+def frozen_labels(law: str, labels: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Labels of named axes as a value: (axis, labels) pairs."""
+    frozen = []
+    for dim, names in dict(labels).items():
+        names = tuple(str(n) for n in names)
+        if not names or len(set(names)) < len(names):
+            said = f"twice the same label in {', '.join(names)}" if names else "no labels"
+            raise LawError(f"law '{law}': axis '{dim}' has {said}; expected distinct names.")
+        frozen.append((str(dim), names))
+    return tuple(frozen)
+
+
+def check_axes(law: str, axes: Mapping[str, Any], items: Iterable[Any]) -> None:
+    """Raise where an input, parameter or derived quantity lies on an axis without labels."""
+    for item in items:
+        for dim in (*item.dims, *([item.by] if getattr(item, "by", "") else [])):
+            if dim not in axes:
+                raise LawError(
+                    f"law '{law}': '{item.name}' lies on the axis '{dim}', which has no labels; "
+                    f"declare labels={{'{dim}': (…)}}."
+                )
 
 
 def check_signature(
@@ -61,3 +84,16 @@ def check_signature(
             f"law '{law}': {what} {' and '.join(problems)}. "
             "Make its arguments and the declared parameters and inputs the same."
         )
+
+
+def taking(names: Iterable[str], function: Callable[[Mapping[str, Any]], Any]) -> Callable:
+    """A function of one mapping as a function of named arguments, for laws of any length."""
+
+    def call(**values: Any) -> Any:
+        return function(values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, keyword) for name in names]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__doc__ = function.__doc__
+    return call

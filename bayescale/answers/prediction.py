@@ -1,12 +1,13 @@
 """Predicted loss at new inputs: the law's mean, and a new run around it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.points import reach, read_points, say_reach
+from bayescale.answers.points import as_inputs, reach, read_points, say_reach
 from bayescale.answers.surface import Surface, surface
 from bayescale.inference.batch import noise_columns
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
@@ -36,6 +37,8 @@ class Prediction(Shown):
     converged : bool
         Whether the fit passed its gate.
     warnings : tuple of str
+    response : str
+        Name of what is predicted; its records and draws are called ``loss`` all the same.
     """
 
     points: Mapping[str, np.ndarray]
@@ -46,6 +49,7 @@ class Prediction(Shown):
     unit: str
     converged: bool
     warnings: tuple[str, ...]
+    response: str = "loss"
 
     def __len__(self) -> int:
         return self.loss.shape[1]
@@ -61,7 +65,7 @@ class Prediction(Shown):
             factors = {name: float(f[k]) for name, f in self.reach.items()}
             listed.append(
                 {
-                    **{name: float(v[k]) for name, v in self.points.items()},
+                    **{name: _plain(v[k]) for name, v in self.points.items()},
                     "loss": loss,
                     "new_run": intervals(self.new_run[:, k]),
                     "outside": {
@@ -108,15 +112,16 @@ class Prediction(Shown):
             loss, new = record["loss"], record["new_run"]
             rows.append(
                 [
-                    *(quantity(record[name]) for name in self.points),
+                    *(_shown(record[name]) for name in self.points),
                     with_spread(loss["median"], sd),
                     f"{with_spread(loss['q05'], sd)} to {with_spread(loss['q95'], sd)}",
                     f"{with_spread(new['q05'], sd)} to {with_spread(new['q95'], sd)}",
                     record["outside"]["text"],
                 ]
             )
-        columns = [*self.points, "loss", "90% credible", "90% new run", "against the data"]
-        notes = [f"loss in {self.unit}; credible: the law's mean; new run: one more training run"]
+        columns = [*self.points, self.response, "90% credible", "90% new run", "against the data"]
+        unit = f" in {self.unit}" if self.unit else ""
+        notes = [f"{self.response}{unit}; credible: the law's mean; new run: one more training run"]
         return Table(columns, rows, self.title, self.warnings, notes)
 
 
@@ -130,7 +135,8 @@ def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
         Seed of the noise of new runs.
     **asked
         The law's inputs, numbers or strings ("70B", "1.4T"), one value or several; of N, D and
-        C any two. For pooled fits, the group by its column (``corpus="c4"``).
+        C any two. For pooled fits, the group by its column (``corpus="c4"``). Of a law's own
+        labels (``target="text"``) one or several; without them all are predicted.
 
     Returns
     -------
@@ -143,9 +149,46 @@ def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
     FitError
         An input is missing or unknown.
     """
+    free = fit.law.label_columns
+    if free and not all(isinstance(asked.get(c), str) for c in free):
+        return _joined([_predict(fit, seed, asked | labels) for labels in _each(fit, asked)])
+    return _predict(fit, seed, asked)
+
+
+def _each(fit: "Fit", asked: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Every combination of the labels that were asked for, or of all."""
+    chosen = []
+    for column in fit.law.label_columns:
+        listed = asked.get(column, fit.law.axes[column])
+        chosen.append([listed] if isinstance(listed, str) else [str(v) for v in listed])
+    return [dict(zip(fit.law.label_columns, c, strict=True)) for c in product(*chosen)]
+
+
+def _joined(parts: list[Prediction]) -> Prediction:
+    """Predictions of several labels, one behind the other."""
+    both = {"loss": [p.loss for p in parts], "new_run": [p.new_run for p in parts]}
+    return replace(
+        parts[0],
+        points={k: np.concatenate([p.points[k] for p in parts]) for k in parts[0].points},
+        reach={k: np.concatenate([p.reach[k] for p in parts]) for k in parts[0].reach},
+        warnings=tuple(dict.fromkeys(w for p in parts for w in p.warnings)),
+        **{name: np.concatenate(draws, axis=1) for name, draws in both.items()},
+    )
+
+
+def _plain(value: Any) -> float | str:
+    return value if isinstance(value, str) else float(value)
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else quantity(value)
+
+
+def _predict(fit: "Fit", seed: int, asked: Mapping[str, Any]) -> Prediction:
+    """Prediction for one label of each of the law's label columns."""
     points, group = read_points(fit, asked)
     laws = surface(fit, group, seed)
-    inputs = {i.name: points[i.name] for i in fit.law.inputs}
+    inputs = as_inputs(fit, points, group)
     mean = laws.mean(np.arange(laws.size)[:, None], **inputs)
     mean = np.broadcast_to(mean, (laws.size, len(next(iter(points.values())))))
     factors = reach(fit, points)
@@ -156,9 +199,11 @@ def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
         f"(--group {c}=…): {', '.join(fit.layout.labels[c][:6])}."
         for c in pooled
     )
+    size = mean.shape[1]
+    named = {c: np.full(size, str(group[c]), object) for c in fit.law.label_columns}
     warnings = fit.warnings + fresh + ((f"Beyond the data. {beyond_warning()}",) if outside else ())
     return Prediction(
-        points=points,
+        points=named | points,
         loss=mean,
         new_run=_new_runs(laws, mean, points, seed),
         reach=factors,
@@ -166,6 +211,7 @@ def predict(fit: "Fit", *, seed: int = 0, **asked: Any) -> Prediction:
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=warnings,
+        response=fit.law.response,
     )
 
 

@@ -34,7 +34,8 @@ class Surface:
     ----------
     fit : Fit
     params : mapping
-        Parameter -> draws, shape (draw,); law and noise, in the field's terms.
+        Parameter -> draws, shape (draw, ...); law and noise, in the field's terms, with the
+        parameters' own axes behind.
     group : mapping
         Grouping column -> the group that it is of.
     """
@@ -56,7 +57,8 @@ class Surface:
         draw : integer array
             Positions of draws.
         **inputs
-            The law's inputs, each an array that broadcasts with ``draw``.
+            The law's inputs, each an array that broadcasts with ``draw`` (those with an axis of
+            their own have it behind).
         """
         picked = {p.name: self.params[p.name][draw] for p in self.fit.law.params}
         arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
@@ -78,13 +80,10 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
     Raises
     ------
     FitError
-        An unknown column or group, no group given where each has its own parameters, or a law
-        with named axes, which has no single surface.
+        An unknown column or group, or no group given where each has its own parameters.
     """
     model, chosen = fit.model, {k: str(v) for k, v in (group or {}).items()}
     _check_group(fit, chosen)
-    if any(p.dims for p in fit.law.params):
-        raise FitError(f"law '{fit.law.name}' has several responses: ask for one by name.")
     rng = np.random.default_rng([fit.seed, seed, 17])
     coordinates = {}
     for p in model.params:
@@ -98,7 +97,8 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
         elif pool.kind == "partial":
             support = p.prior.support
             common = support.unconstrain(fit.sites[f"{p.site}_pop"])
-            spread = fit.sites[f"{p.site}_sd"] * rng.standard_normal(common.shape)
+            sd = fit.sites[f"{p.site}_sd"].reshape(-1, *(1,) * len(p.dims))
+            spread = sd * rng.standard_normal(common.shape)
             coordinates[p.site] = support.constrain(common + spread)
         elif p.name == "run_offset":
             draws = len(next(iter(fit.sites.values())))
@@ -116,8 +116,8 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
 
 def _check_group(fit: "Fit", chosen: Mapping[str, str]) -> None:
     for column, label in chosen.items():
-        if column not in fit.model.columns:
-            known = list(fit.model.columns)
+        if column not in fit.layout.labels:
+            known = list(dict.fromkeys((*fit.model.columns, *fit.law.label_columns)))
             groups = f"groups are by {', '.join(known)}" if known else "the fit has no groups"
             raise FitError(f"unknown argument '{column}': {groups}.{nearest(column, known)}")
         labels = list(fit.layout.labels[column])

@@ -21,7 +21,12 @@ def command(
     drop_missing: opt.DropMissing = False,
     cost: opt.Cost = None,
     factor: opt.Factor = None,
-    noise: opt.NoiseName = "student_t",
+    run: opt.RunNames = None,
+    drop_before: opt.DropBefore = None,
+    smooth: opt.Smooth = None,
+    last: opt.Last = False,
+    thin: opt.Thin = None,
+    noise: opt.NoiseName = None,
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
@@ -50,12 +55,14 @@ def command(
       bayescale fit chinchilla runs.csv -o fit.nc
       bayescale fit chinchilla runs.csv --map loss=val_loss --unit N=1e9
       bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
+      bayescale fit chinchilla curves.csv --run run_id --drop-before 2B --runs-column run_id
     """
-    from bayescale.cli.modelling import build_model, reading_arguments
+    from bayescale.cli.modelling import build_model, curve_arguments, reading_arguments
     from bayescale.cli.output import show, show_json
 
     _check_output(output)
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
+    reading |= curve_arguments(run, drop_before, smooth, last, thin)
     columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
     model = build_model(law, noise, pool, prior, **columns)
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}

@@ -10,6 +10,7 @@ def _option(panel: str, metavar: str, text: str, *names: str) -> Any:
 
 
 _TABLE, _MODEL, _SAMPLER = "The table of runs", "The model", "The sampler"
+_CURVES = "Training curves"
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law: see `bayescale laws`.")]
 RunTable = Annotated[
@@ -61,11 +62,35 @@ Factor = Annotated[
     float | None, _option(_TABLE, "X", "FLOP per parameter and token, in place of 6.")
 ]
 
-NoiseName = Annotated[
-    str,
+RunNames = Annotated[
+    list[str] | None,
     _option(
-        _MODEL, "NAME", "How runs scatter: student_t or log_normal on log loss, normal on the "
-        "loss itself.",
+        _CURVES, "COLUMN", "Rows are checkpoints; this column names the training run. Several "
+        "that do so together: weight_*,model_size. Repeatable.", "--run",
+    ),
+]  # fmt: skip
+DropBefore = Annotated[
+    str | None,
+    _option(_CURVES, "TOKENS", "Leave out earlier checkpoints: 2B, or of a column step=1000."),
+]
+Smooth = Annotated[
+    int | None,
+    _option(_CURVES, "INT", "Centred rolling mean of the loss over so many checkpoints (odd)."),
+]
+Last = Annotated[
+    bool,
+    typer.Option("--last", help="Only the last checkpoint of each run.", rich_help_panel=_CURVES),
+]
+Thin = Annotated[
+    int | None,
+    _option(_CURVES, "INT", "At most so many checkpoints a run, evenly spaced in log tokens."),
+]
+
+NoiseName = Annotated[
+    str | None,
+    _option(
+        _MODEL, "NAME", "How runs scatter: student_t or log_normal on log loss, logit_normal on "
+        "the log odds of an accuracy, normal on the response itself; default: the law's.",
     ),
 ]  # fmt: skip
 VariesWith = Annotated[

@@ -42,7 +42,12 @@ def command(
     drop_missing: opt.DropMissing = False,
     cost: opt.Cost = None,
     factor: opt.Factor = None,
-    noise: opt.NoiseName = "student_t",
+    run: opt.RunNames = None,
+    drop_before: opt.DropBefore = None,
+    smooth: opt.Smooth = None,
+    last: opt.Last = False,
+    thin: opt.Thin = None,
+    noise: opt.NoiseName = None,
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
@@ -71,11 +76,12 @@ def command(
       bayescale holdout chinchilla,coupled runs.csv --stack --plot holdout.png
       bayescale holdout chinchilla sweep.csv --split group:family --json
     """
-    from bayescale.cli.modelling import build_model, reading_arguments
+    from bayescale.cli.modelling import build_model, curve_arguments, reading_arguments
     from bayescale.cli.output import answer, show
     from bayescale.cli.reading import split_values
 
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
+    reading |= curve_arguments(run, drop_before, smooth, last, thin)
     columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
     names = split_values([law]) or [law]
     models = [build_model(name, noise, pool, prior, **columns) for name in names]

@@ -1,13 +1,16 @@
 """What people type about table and model, as arguments of `load_runs` and `fit`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayescale.cli.reading import pairs
+from bayescale.cli.reading import pairs, split_values
 
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.inference.model import Model
+    from bayescale.law import Law
+    from bayescale.noise import Noise
 
 
 def reading_arguments(
@@ -29,6 +32,29 @@ def reading_arguments(
     return {k: v for k, v in given.items() if v} | ({"drop_missing": True} if drop_missing else {})
 
 
+def curve_arguments(
+    run: Sequence[str] | None,
+    drop_before: str | None,
+    smooth: int | None,
+    last: bool,
+    thin: int | None,
+) -> dict[str, Any]:
+    """How training curves are cleaned, as an argument of `load_runs`; empty if nobody asked."""
+    from bayescale.data.curves import Curves
+    from bayescale.errors import DataError
+
+    asked = {"drop_before": drop_before, "smooth": smooth, "last": last, "thin": thin}
+    asked = {name: value for name, value in asked.items() if value not in (None, False)}
+    if not run:
+        if asked:
+            option = next(iter(asked)).replace("_", "-")
+            raise DataError(
+                f"--{option} needs to know which rows are one training run: --run COLUMN."
+            )
+        return {}
+    return {"curves": Curves(run=tuple(split_values(run) or run), **asked)}
+
+
 def _cost(cost: str | None, factor: float | None, scales: dict[str, float]) -> "CostModel | None":
     """The cost model; takes the unit of a column of active parameters out of ``scales``."""
     from bayescale.data.cost import active_params, six_nd
@@ -47,7 +73,7 @@ def _cost(cost: str | None, factor: float | None, scales: dict[str, float]) -> "
 
 def build_model(
     law: str,
-    noise: str,
+    noise: str | None,
     pools: Sequence[str] | None,
     priors: Sequence[str] | None,
     **options: str | None,
@@ -70,7 +96,7 @@ def build_model(
     from bayescale.pooling import Pooling, parse_pool
     from bayescale.priors import parse_prior
 
-    if noise not in NOISES:
+    if noise is not None and noise not in NOISES:
         raise LawError(
             f"unknown noise '{noise}'; known: {', '.join(NOISES)}." + nearest(noise, list(NOISES))
         )
@@ -78,7 +104,14 @@ def build_model(
     pooled = pairs(pools, "--pool", "param=kind:column, such as alpha=partial:corpus")
     return make_model(
         get_law(law),
-        NOISES[noise](**{name: column for name, column in options.items() if column}),
+        _noise(get_law(law), noise, {k: column for k, column in options.items() if column}),
         Pooling.of({name: parse_pool(text) for name, text in pooled.items()}),
         {name: parse_prior(text) for name, text in replaced.items()},
     )
+
+
+def _noise(law: "Law", name: str | None, columns: Mapping[str, str]) -> "Noise":
+    """The noise of this name, or the law's own, with the columns that it reads."""
+    from bayescale.noise import NOISES
+
+    return replace(law.default_noise, **columns) if name is None else NOISES[name](**columns)

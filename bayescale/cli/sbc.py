@@ -23,7 +23,7 @@ def command(
         str | None,
         _option("FIT.nc", "Check around a saved fit: truths are its draws, runs are its own."),
     ] = None,
-    noise: opt.NoiseName = "student_t",
+    noise: opt.NoiseName = None,
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
@@ -65,7 +65,7 @@ def command(
         check_picture(plot)
     own: dict[str, Any] = {"noise": model.noise, "pooling": model.pooling, "design": design}
     if around:
-        if design or pool or prior or noise != "student_t" or any(columns.values()):
+        if design or pool or prior or noise or any(columns.values()):
             raise FitError("--around takes model and runs from the fit; give no others.")
         from bayescale.saving import load
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         custom,
         six_nd,
     )
+    from bayescale.data.curves import Curves
     from bayescale.data.design import DesignFlag, design_report
     from bayescale.data.flags import Flag
     from bayescale.data.public import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "SIX_ND": "cost",
     "CostModel": "cost",
+    "Curves": "curves",
     "active_params": "cost",
     "cost_from_dict": "cost",
     "custom": "cost",
@@ -54,6 +56,7 @@ _HOMES = {
 __all__ = [
     "SIX_ND",
     "CostModel",
+    "Curves",
     "DataSet",
     "DesignFlag",
     "Flag",

@@ -11,12 +11,14 @@ import numpy as np
 from bayescale.data.aliases import ROLES
 from bayescale.data.cost import SIX_ND, CostModel
 from bayescale.data.frames import content_hash, tidy, to_pandas
-from bayescale.data.reader import TableReader
+from bayescale.data.reader import Kept, TableReader
 from bayescale.data.runs import FILE_FLAGS, Runs
 from bayescale.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayescale.data.curves import Curves
 
 
 def read_runs(
@@ -28,6 +30,7 @@ def read_runs(
     loss: str | None = None,
     drop_missing: bool = False,
     units: Mapping[str, float] | None = None,
+    curves: "Curves | None" = None,
 ) -> Runs:
     """Read a table of training runs and check it.
 
@@ -49,6 +52,8 @@ def read_runs(
         Leave out runs with an empty cell in N, D, C or loss, in place of an error.
     units
         What the numbers are multiplied with: ``{"N": 1e9}`` for parameters in billions.
+    curves
+        How checkpoints of training runs are cleaned (`bayescale.Curves`).
 
     Returns
     -------
@@ -62,14 +67,29 @@ def read_runs(
     """
     mapping = _mapping(columns, loss)
     units = _checked_units(units)
+    keep = Kept(where, drop_missing, _checked_curves(curves))
     if isinstance(source, Runs):
-        if not (mapping or where or cost or units or drop_missing):
+        if not (mapping or cost or units or keep):
             return source
-        return _reread(source, mapping, units, cost, where, drop_missing)
-    frame, name, sha256 = _open(source)
-    frame, rows = tidy(frame, name)
-    reader = TableReader(frame, rows, name, cost or SIX_ND, units)
-    return reader.read(mapping, where, drop_missing, sha256)
+        read = _reread(source, mapping, units, cost, keep)
+    else:
+        frame, name, sha256 = _open(source)
+        frame, rows = tidy(frame, name)
+        reader = TableReader(frame, rows, name, cost or SIX_ND, units)
+        read = reader.read(mapping, keep, sha256)
+    if curves is None:
+        return read
+    from bayescale.data.curves import clean_curves
+
+    return clean_curves(read, curves)
+
+
+def _checked_curves(curves: Any) -> "Curves | None":
+    from bayescale.data.curves.options import Curves
+
+    if curves is not None and not isinstance(curves, Curves):
+        raise DataError(f"curves is {curves!r}; expected a value such as Curves(run='run_id').")
+    return curves
 
 
 def _mapping(columns: Mapping[str, str | None] | None, loss: str | None) -> dict[str, str | None]:
@@ -111,8 +131,7 @@ def _reread(
     mapping: dict[str, str | None],
     units: dict[str, float],
     cost: CostModel | None,
-    where: str | None,
-    drop_missing: bool,
+    keep: Kept,
 ) -> Runs:
     """Read `Runs` again with other settings, keeping what was taken for what before."""
     own_names = {role: runs.columns[role] for role in runs.columns if role not in runs.derived}
@@ -131,4 +150,4 @@ def _reread(
         [flag for flag in runs.flags if flag.kind in FILE_FLAGS],
         own_names,
     )
-    return reader.read(new, where, drop_missing, runs.sha256)
+    return reader.read(new, keep, runs.sha256)

@@ -1,7 +1,7 @@
 """One reading under way: which column is what, the numbers in it, the rows that stay."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,30 @@ from bayescale.errors import DataError, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayescale.data.curves import Curves
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which rows of a table are kept; true where any may be left out.
+
+    Parameters
+    ----------
+    where
+        Row filter.
+    drop_missing
+        Whether rows with an empty cell in N, D, C or loss are left out.
+    curves
+        Of training curves the start may be left out.
+    """
+
+    where: str | None = None
+    drop_missing: bool = False
+    curves: "Curves | None" = None
+
+    def __bool__(self) -> bool:
+        return bool(self.where or self.drop_missing or self.curves)
 
 
 class TableReader:
@@ -63,9 +87,7 @@ class TableReader:
         self.names: dict[str, str] = {}
         self._seen: dict[tuple[str, bool], Numbers] = {}
 
-    def read(
-        self, mapping: Mapping[str, str | None], where: str | None, drop_missing: bool, sha256: str
-    ) -> Runs:
+    def read(self, mapping: Mapping[str, str | None], kept: Kept, sha256: str) -> Runs:
         """Find the columns, filter, check, and put the table together."""
         self._take_columns(mapping)
         given = tuple(self.values)
@@ -73,8 +95,10 @@ class TableReader:
         found = third(self.values, self.cost, self.frame)
         if found:
             role, self.values[role], self.names[role] = found
-        keep = self._filter(where) if where else np.ones(len(self.rows), dtype=bool)
-        if drop_missing:
+        keep = self._filter(kept.where) if kept.where else np.ones(len(self.rows), dtype=bool)
+        if kept.curves is not None and kept.curves.drop_before is not None:
+            keep = self._drop_start(kept.curves, keep)
+        if kept.drop_missing:
             keep = self._complete(given, keep)
         bad = {role: _moved(self.numbers[role].bad, keep) for role in given}
         self._cut(keep)
@@ -142,9 +166,8 @@ class TableReader:
             self.cost = replace(self.cost, scale=scale)
         self.frame = self.frame.assign(**{name: numbers.values})
 
-    def _filter(self, where: str) -> np.ndarray:
-        from bayescale.data.where import filter_rows
-
+    def _view(self) -> "pd.DataFrame":
+        """The table under the file's own names and the canonical ones."""
         view = self.frame.copy()
         for role, taken in self.chosen.items():
             if self.numbers[role].suffixed.any():
@@ -153,10 +176,25 @@ class TableReader:
             view[role] = column
             if role in self.own_names:
                 view[self.own_names[role]] = column
-        keep = filter_rows(view, where)
+        return view
+
+    def _filter(self, where: str) -> np.ndarray:
+        from bayescale.data.where import filter_rows
+
+        keep = filter_rows(self._view(), where)
         if not keep.all():
             message = f"{keep.sum()} of {len(keep)} rows kept: {where}"
             self.flags.append(Flag("filtered", (), message))
+        return keep
+
+    def _drop_start(self, curves: "Curves", keep: np.ndarray) -> np.ndarray:
+        """Return the rows to keep that don't belong to the start of a training curve."""
+        from bayescale.data.curves.start import after_start
+
+        after, flag = after_start(self._view()[keep], curves)
+        self.flags.append(flag)
+        keep = keep.copy()
+        keep[keep] = after
         return keep
 
     def _complete(self, given: tuple[str, ...], keep: np.ndarray) -> np.ndarray:

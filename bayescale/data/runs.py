@@ -158,7 +158,9 @@ class Runs:
 
 
 # Flags about the file as a whole, which stay true of a part of it.
-FILE_FLAGS = frozenset({"other-columns", "dropped", "filtered", "selected", "checksum", "note"})
+FILE_FLAGS = frozenset(
+    {"other-columns", "dropped", "filtered", "selected", "curves", "checksum", "note"}
+)
 
 
 def _loss_hint(known: Sequence[str]) -> str:

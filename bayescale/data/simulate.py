@@ -54,7 +54,8 @@ def simulate(
     from bayescale.laws import get_law
     from bayescale.noise import Noise
 
-    law, noise = get_law(law), noise or Noise()
+    law = get_law(law)
+    noise = law.default_noise if noise is None else noise
     needed = [p.name for p in (*law.params, *noise.params()) if p.name != "run_offset"]
     missing = [n for n in needed if n not in params]
     missing += [i.name for i in law.inputs if i.name not in inputs]

@@ -8,6 +8,10 @@ import numpy as np
 
 from bayescale.errors import DataError
 from bayescale.inference.model import Model
+from bayescale.inference.numbers import Bounds, read_numbers
+from bayescale.law import Law
+from bayescale.param import Input
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
@@ -58,7 +62,11 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
     """
     runs.require(needed_columns(model), by=f"law '{model.law.name}' as set up here")
     _check_axis_names(model)
-    labels = {c: tuple(dict.fromkeys(_group_names(runs, c))) for c in model.columns}
+    labels = dict(model.law.axes)
+    _check_all_there(model, runs)
+    for c in model.columns:
+        if c not in labels:
+            labels[c] = tuple(dict.fromkeys(_group_names(runs, c)))
     index = {c: _positions(_group_names(runs, c), labels[c], c) for c in model.cell_columns}
     cells: tuple[str, ...] = ()
     cell_index: dict[str, np.ndarray] = {}
@@ -69,8 +77,11 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
             "/".join(labels[c][i] for c, i in zip(model.cell_columns, combo, strict=True))
             for combo in combos
         )
-    columns = _number_columns(model, runs)
-    refs = {f"{i.name}_ref": _reference(columns[i.name], i.positive) for i in model.law.inputs}
+    columns = read_columns(model, runs)
+    if model.law.check:
+        model.law.check(columns, runs.row_numbers)
+    numbers = [i for i in model.law.inputs if i.kind == "number"]
+    refs = {f"{i.name}_ref": _reference(columns[i.name], i) for i in numbers}
     response = columns[model.law.response]
     centre = float(np.mean(np.log(response))) if model.noise.on == "log" else 0.0
     noise_ref = 0.0
@@ -89,11 +100,26 @@ def _check_axis_names(model: Model) -> None:
             raise DataError(f"the grouping column '{column}' {why}; rename the column.")
 
 
+def _check_all_there(model: Model, runs: "Runs") -> None:
+    """Each label that the law declares for a column of the table has rows there."""
+    law = model.law
+    columns = {i.name for i in law.inputs if i.kind == "label"} | set(model.columns)
+    for column in columns & set(law.axes):
+        known = set(_group_names(runs, column))
+        for label in law.axes[column]:
+            if label not in known:
+                raise DataError(
+                    f"no row of {runs.source} has {column} '{label}', which law '{law.name}' is "
+                    f"set up for; add such rows, or set the law up without it (there are: "
+                    f"{', '.join(sorted(known)[:10])})."
+                )
+
+
 def needed_columns(model: Model) -> list[str]:
     """Columns of the run table that a model reads."""
     noise = model.noise
     extra = [noise.varies_with if noise.varies_with != "loss" else None, noise.known_sd]
-    names = [i.name for i in model.law.inputs] + [model.law.response]
+    names = [*model.law.columns, model.law.response]
     return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
 
 
@@ -106,7 +132,7 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
         ``response`` (row,), ``inputs`` name -> (row, ...), ``index`` column -> (row,) integers,
         ``noise`` name -> (row,), ``refs`` name -> scalar, ``mask`` (row,) all True.
     """
-    columns = _number_columns(model, runs)
+    columns = read_columns(model, runs)
     return {
         "response": columns[model.law.response],
         "inputs": {i.name: columns[i.name] for i in model.law.inputs},
@@ -132,34 +158,35 @@ def _noise_names(model: Model) -> list[str]:
     return [c for c in (model.noise.known_sd, varies if varies != "loss" else None) if c]
 
 
-def _number_columns(model: Model, runs: "Runs") -> dict[str, np.ndarray]:
-    """Columns of numbers that a model reads, checked for what it does with them."""
+def read_columns(model: Model, runs: "Runs") -> dict[str, np.ndarray]:
+    """Inputs, response and columns of the noise as arrays, checked for what is done with them.
+
+    Returns
+    -------
+    dict
+        Name -> array, shape (row,), or (row, label) for inputs with an axis.
+    """
     law, noise = model.law, model.noise
-    logged = {i.name for i in law.inputs if i.positive}
-    logged |= {law.response} if noise.on == "log" else set()
-    logged |= {noise.varies_with} - {None, "loss"}
-    logged |= {noise.known_sd} if noise.sigma is None else set()
-    names = [*(i.name for i in law.inputs), law.response, *_noise_names(model)]
-    return {c: _numbers(runs, c, c in logged, c == noise.known_sd) for c in names}
+    found = {i.name: _read_input(law, i, runs) for i in law.inputs}
+    at = SCALES[noise.on]
+    of_response = Bounds(at.lower, at.upper, open=True)
+    found[law.response] = read_numbers(runs, law.response, of_response)
+    for name in _noise_names(model):
+        above = name == noise.varies_with or noise.sigma is None
+        found[name] = read_numbers(runs, name, Bounds(0.0, open=above))
+    return found
 
 
-def _numbers(runs: "Runs", name: str, positive: bool, not_negative: bool) -> np.ndarray:
-    import pandas as pd
-
-    raw = runs.column(name)
-    values = np.asarray(pd.to_numeric(pd.Series(raw), errors="coerce"), dtype=np.float64)
-    bad = ~np.isfinite(values)
-    if positive or not_negative:
-        bad |= (values <= 0) if positive else (values < 0)
-    if bad.any():
-        first = int(np.argmax(bad))
-        kind = "a positive number" if positive else "a number"
-        kind = "a number of at least 0" if not_negative and not positive else kind
-        raise DataError(
-            f"column '{name}' is {raw[first]!s} in row {int(runs.row_numbers[first])}; {kind} "
-            "was expected: correct the cell or leave the row out."
-        )
-    return values
+def _read_input(law: Law, item: Input, runs: "Runs") -> np.ndarray:
+    if item.kind == "label":
+        names = _group_names(runs, item.name)
+        at = _positions(names, law.axes[item.dims[0]], item.name)
+        return np.eye(len(law.axes[item.dims[0]]))[at]
+    low = 0.0 if item.positive else item.at_least
+    high = float("inf") if item.at_most is None else item.at_most
+    bounds = Bounds(float("-inf") if low is None else low, high, open=item.positive)
+    read = [read_numbers(runs, c, bounds) for c in law.columns_of(item)]
+    return np.stack(read, axis=-1) if item.dims else read[0]
 
 
 def pad(batch: dict[str, Any], size: int) -> dict[str, Any]:
@@ -211,5 +238,9 @@ def _positions(names: list[str], labels: tuple[str, ...], column: str) -> np.nda
     return np.array([lookup[n] for n in names], dtype=np.int64)
 
 
-def _reference(values: np.ndarray, positive: bool) -> float:
-    return float(np.exp(np.mean(np.log(values)))) if positive else float(np.mean(values))
+def _reference(values: np.ndarray, item: Input) -> float:
+    """The centre of an input's values, in whose terms coordinates are written."""
+    if not (item.positive or item.dims):
+        return float(np.mean(values))
+    positive = values[values > 0]
+    return float(np.exp(np.mean(np.log(positive)))) if positive.size else 1.0

@@ -16,7 +16,7 @@ from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
-from bayescale.pooling import Pool, Pooling
+from bayescale.pooling import Pool, Pooling, independent
 from bayescale.priors import Normal, Prior
 
 Values = Mapping[str, Any]
@@ -72,6 +72,12 @@ class Model:
                 raise LawError(
                     f"pooling names both '{p.name}' and its coordinate '{p.site}'; name one."
                 )
+            asked = pooled.get(p.name) or pooled.get(p.site)
+            if p.by and asked and asked.column != p.by:
+                raise LawError(
+                    f"'{p.name}' of law '{self.law.name}' differs by '{p.by}'; pool it over that "
+                    f"column, not over '{asked.column}'."
+                )
 
     def _check_names(self) -> None:
         names = [p.name for p in self.params] + [p.site for p in self.params if p.coordinate]
@@ -92,9 +98,10 @@ class Model:
         return self.law.params + self.noise.params()
 
     def pool(self, param: Param) -> Pool | None:
-        """Pooling of a parameter, named by itself or by its coordinate."""
+        """Pooling of a parameter, named by itself or its coordinate, or by its own column."""
         own = self.noise.pools().get(param.name)
-        return own or self.pooling.get(param.name) or self.pooling.get(param.site)
+        asked = own or self.pooling.get(param.name) or self.pooling.get(param.site)
+        return asked or (independent(param.by) if param.by else None)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -196,15 +203,18 @@ NOISE_NAMES = ("sigma", "nu", "noise_slope", "run_sd")
 
 
 def make_model(
-    law: Law, noise: Noise, pooling: Pooling, priors: Mapping[str, Prior] | None = None
+    law: Law, noise: Noise | None, pooling: Pooling, priors: Mapping[str, Prior] | None = None
 ) -> Model:
     """A model with some priors replaced, of the law or of its noise, by parameter name.
+
+    Without a noise the law's own default is taken.
 
     Raises
     ------
     LawError
         A parameter that neither has, or a prior outside its support.
     """
+    noise = law.default_noise if noise is None else noise
     if not isinstance(priors, Mapping):
         return Model(law.with_priors({} if priors is None else priors), noise, pooling)
     own = {p.name for p in law.params} | {p.site for p in law.params}

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from bayescale.inference.batch import Layout, make_batch, make_layout
-from bayescale.inference.model import Model
+from bayescale.inference.model import Model, make_model
 from bayescale.law import Law
 from bayescale.laws import get_law
 from bayescale.noise import Noise
@@ -50,7 +50,7 @@ def numpyro_model(
     ------
     LawError, DataError
     """
-    model = Model(get_law(law), noise or Noise(), Pooling.of(pooling))
+    model = make_model(get_law(law), noise, Pooling.of(pooling))
     layout = make_layout(model, runs)
     return build(model, layout), make_batch(model, runs, layout)
 

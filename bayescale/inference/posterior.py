@@ -58,8 +58,9 @@ def variables(
     for p in model.law.params:
         there = _at_cells(params[p.name], p.dims, layout, "param") if p.coordinate else None
         found[p.name] = there or own(p, "param")
+    dims = {d.name: d.dims for d in model.law.derived}
     for name, value in model.derived(params).items():
-        found[name] = _at_cells(value, (), layout, "derived")
+        found[name] = _at_cells(value, dims[name], layout, "derived")
     found |= {p.name: own(p, "noise") for p in model.noise.params()}
     found |= {p.site: own(p, "site") for p in model.law.params if p.coordinate and model.pool(p)}
     for site in packing.sites:

@@ -35,5 +35,16 @@ def get_law(law: Law | str) -> Law:
     if not isinstance(law, str):
         raise LawError(f"the law is {law!r}; expected a Law or a name: {', '.join(LAWS)}.")
     if law not in LAWS:
+        _say_family(law.partition(":")[0])
         raise LawError(f"unknown law '{law}'; known: {', '.join(LAWS)}." + nearest(law, list(LAWS)))
     return LAWS[law]
+
+
+def _say_family(name: str) -> None:
+    from bayescale.families import FAMILIES
+
+    if name in FAMILIES:
+        raise LawError(
+            f"'{name}' is a family of laws, whose labels come from a table; build one with its "
+            "factory, or pass the name to fit with the table."
+        )

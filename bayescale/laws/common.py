@@ -1,13 +1,16 @@
 """Inputs, parameters and default priors that several loss laws share, with the reason for each."""
 
+from collections.abc import Container
 from typing import Any
 
+from bayescale.errors import LawError
 from bayescale.law import Coordinate, Input, Param, renamed
 from bayescale.priors import LogNormal, Prior
 
 N = Input("N", "model parameters", "parameters")
 D = Input("D", "training tokens", "tokens")
 C = Input("C", "training compute", "FLOP")
+ALONE = {"N": N, "D": D, "C": C}
 
 IRREDUCIBLE = LogNormal(1.5, 1.0)
 WHY_IRREDUCIBLE = (
@@ -21,6 +24,22 @@ WHY_TERM = "small sweeps sit where each term is a few tenths of a nat; two prior
 
 EXPONENT = LogNormal(0.35, 0.4)
 WHY_EXPONENT = "published exponents run from .05 (Kaplan) to .7; two prior SDs: .16 to .78"
+
+
+def find_input(variable: str | Input, law: str, taken: Container[str]) -> Input:
+    """The input of a law in one variable: by name, or a user's own.
+
+    Raises
+    ------
+    LawError
+        The variable is a name other than N, D and C, or the name of one of the law's parameters.
+    """
+    if isinstance(variable, str) and variable not in ALONE:
+        raise LawError(f"{law} knows N, D and C; for '{variable}' pass an Input of your own.")
+    x = ALONE[variable] if isinstance(variable, str) else variable
+    if x.name in taken:
+        raise LawError(f"the input '{x.name}' has the name of a parameter; rename the column.")
+    return x
 
 
 def irreducible_loss() -> Param:

@@ -3,11 +3,8 @@
 from typing import Any
 
 from bayescale.arrays import power
-from bayescale.errors import LawError
 from bayescale.law import Input, Law, Reference, renamed
-from bayescale.laws.common import C, D, N, coefficient, exponent, irreducible_loss
-
-_INPUTS = {"N": N, "D": D, "C": C}
+from bayescale.laws.common import coefficient, exponent, find_input, irreducible_loss
 
 
 def mean(E: Any, A: Any, alpha: Any, x: Any) -> Any:
@@ -34,11 +31,7 @@ def power_law(variable: str | Input = "N", name: str = "") -> Law:
     LawError
         The variable is a name other than N, D and C.
     """
-    if isinstance(variable, str) and variable not in _INPUTS:
-        raise LawError(f"power_law knows N, D and C; for '{variable}' pass an Input of your own.")
-    x = _INPUTS[variable] if isinstance(variable, str) else variable
-    if x.name in ("E", "A", "alpha", "term"):
-        raise LawError(f"the input '{x.name}' has the name of a parameter; rename the column.")
+    x = find_input(variable, "power_law", ("E", "A", "alpha", "term"))
     return Law(
         name=name or f"power-law-{x.name}",
         title=f"Loss from {x.meaning or x.name} alone",

@@ -136,7 +136,7 @@ def _stream(
 ) -> Iterator[tuple[str, Fit | Failure]]:
     """What `fit_many` and `stream_fits` share; ``o`` holds all options of `fit_many`."""
     check_seed(o["seed"])
-    model = make_model(get_law(law), o["noise"] or Noise(), Pooling.of(o["pooling"]), o["priors"])
+    model = make_model(get_law(law), o["noise"], Pooling.of(o["pooling"]), o["priors"])
     settings = Settings(**{f.name: o[f.name] for f in fields(Settings)})
     if isinstance(o["min_ess"], bool) or not o["min_ess"] >= 0:
         raise FitError(f"min_ess is {o['min_ess']!r}; expected a number of at least 0.")

@@ -173,7 +173,7 @@ def test_describe_says_all_parts():
     ("options", "message"),
     [
         ({"tail": "cauchy"}, "noise tail 'cauchy' is unknown; expected normal or student_t"),
-        ({"on": "log2"}, "noise on 'log2' is unknown; expected log or response"),
+        ({"on": "log2"}, "noise on 'log2' is unknown; expected log or logit or response"),
         ({"sigma": None}, "noise without sigma needs known_sd"),
         ({"sigma": priors.Normal(0, 1)}, r"'sigma' is positive; its prior Normal\(0, 1\) is not"),
         ({"nu": priors.Normal(4, 1)}, "'nu' is positive"),

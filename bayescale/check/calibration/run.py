@@ -156,7 +156,7 @@ def _models(
 ) -> tuple[Model, Model]:
     """The model that is fitted, and the one that simulates."""
     if around is None:
-        model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
+        model = make_model(get_law(law), noise, Pooling.of(pooling), priors)
         return model, _simulating(model, simulate)
     given = {"noise": noise, "pooling": pooling, "priors": priors, "design": design}
     for name, value in (given | {"simulate": simulate}).items():

@@ -14,6 +14,7 @@ from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import scalars, variables
 from bayescale.inference.rows import at_rows
+from bayescale.scatter import LARGEST, NEAREST, SCALES
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 TRIES = 200  # pairs of truth and data that are drawn before giving up
 LOG_LIKELIHOOD = "log_likelihood"
-LARGEST = 84.9  # of |log response|: `Noise.draw` cuts off just beyond
+# of |log response| and |log odds|: `Noise.draw` cuts off just beyond
+CUT = {"log": 0.999 * LARGEST, "logit": 0.999 * NEAREST}
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,9 @@ class Simulator:
             return self.source.noise.draw(rng, mean, params, columns)[0]
 
     def _fits_can_take(self, response: np.ndarray) -> bool:
-        if self.model.noise.on == "response":
-            return bool(np.isfinite(response).all())
         with np.errstate(all="ignore"):
-            return bool((np.abs(np.log(response)) < LARGEST).all())
+            scattered = np.abs(SCALES[self.model.noise.on].forward(response))
+        return bool((scattered < CUT.get(self.model.noise.on, np.inf)).all())
 
     def truths(self, nth: int, runs: "Runs") -> dict[str, float]:
         """The true value of each scalar that has one under both models, by name.

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.data.curves.names import RUN_NAMES, plain
 from bayescale.inference.batch import make_batch
 from bayescale.inference.rows import at_rows
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +20,6 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
 
-# headers that name a training run, without case and punctuation
-RUN_NAMES = frozenset(
-    ("run", "runs", "runid", "runname", "runkey", "runhash", "trainrun", "trainingrun")
-    + ("wandbrun", "wandbrunid", "exp", "expid", "expname", "experimentid", "experimentname")
-    + ("trial", "trialid", "trialname")
-)
 # neighbours correlated by 1/2 are worth a third as many rows, by 1/3 half as many:
 # (1 - r)/(1 + r) of an AR(1) series
 REFUSED, TOLD = 1 / 2, 1 / 3
@@ -39,8 +35,7 @@ def run_column(runs: "Runs") -> str | None:
     A header such as ``run_id``, under which several rows have one name, one N, and different D.
     """
     for name in runs.table.columns:
-        plain = "".join(c for c in str(name).lower() if c.isalnum())
-        if plain in RUN_NAMES and _names_curves(runs.table, str(name)):
+        if plain(name) in RUN_NAMES and _names_curves(runs.table, str(name)):
             return str(name)
     return None
 
@@ -188,7 +183,8 @@ def residuals(fit: "Fit", draws: int = 200) -> np.ndarray:
     batch = make_batch(fit.model, fit.runs, fit.layout)
     mean = np.median(at_rows(fit.model, batch, {k: v[::step] for k, v in sites.items()})[0], axis=0)
     y = batch["response"]
-    return np.log(y) - np.log(mean) if fit.model.noise.on == "log" else y - mean
+    at = SCALES[fit.model.noise.on]
+    return at.forward(y) - at.forward(mean)
 
 
 def _autocorrelation(values: np.ndarray, curves: list[np.ndarray]) -> float:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.scatter import SCALES
+
 if TYPE_CHECKING:
     from bayescale.noise import Noise
 
@@ -52,8 +54,8 @@ def integrated(
         return density - 0.5 * z**2 - 0.5 * np.log(2 * np.pi)
 
     spread = np.broadcast_to(values["run_sd"], mean.shape)
-    centre = np.log(mean) if noise.on == "log" else mean
-    error = ((np.log(y) if noise.on == "log" else y) - centre) / spread
+    at = SCALES[noise.on]
+    error = (at.forward(y) - at.forward(mean)) / spread
     low = np.clip(np.minimum(error.min(axis=1), 0.0) - 1.0, -FAR, -1.0)
     high = np.clip(np.maximum(error.max(axis=1), 0.0) + 1.0, 1.0, FAR)
     mode = _mode(log_integrand, low, high)

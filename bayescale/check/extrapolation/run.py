@@ -105,13 +105,13 @@ def holdout(
     from bayescale.data.public import load_runs
 
     rule, named = parse_split(split), name_laws(laws)
-    noise, pooling = noise or Noise(), Pooling.of(pooling)
+    pooling = Pooling.of(pooling)
     models = {name: make_model(law, noise, pooling, priors) for name, law in named.items()}
     _check_asked(models, points, stack)
     table = load_runs(runs, **reading)
     splits = make_splits(table, rule, seed)
     _check_sizes(models, table, rule, splits)
-    task = Task(table, {s.name: s for s in splits}, noise.on == "log", seed)
+    task = Task(table, {s.name: s for s in splits}, _logged(models), seed)
     spread = {"workers": workers, "executor": executor, "progress": progress}
     sampling = {"seed": seed, "draws": draws}
     found: list[Outcome | Missing] = []
@@ -204,6 +204,11 @@ def _check_sizes(
                 f"split '{rule.text}' leaves {rows} run{'s' if rows != 1 else ''} to fit, fewer "
                 f"than law '{name}' needs for its {shared} parameters. {hint}"
             )
+
+
+def _logged(models: Mapping[str, Model]) -> bool:
+    """Whether errors are of log responses: where all models scatter on the logarithm."""
+    return all(model.noise.on == "log" for model in models.values())
 
 
 def _result(

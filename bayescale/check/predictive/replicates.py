@@ -10,6 +10,7 @@ from bayescale.errors import FitError
 from bayescale.inference.batch import Layout, make_batch
 from bayescale.inference.model import Model
 from bayescale.inference.rows import at_rows
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
@@ -74,6 +75,8 @@ class Replicates:
         """Unit of residuals times `factor`."""
         if self.model.noise.on == "log":
             return f"ln {self.model.law.response}" if self.prior else "%"
+        if self.model.noise.on == "logit":
+            return "log odds"
         return self.model.law.response_unit or self.model.law.response
 
     def robust(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +128,7 @@ def from_posterior(
     with np.errstate(over="ignore"):
         mean, params = at_rows(model, batch, sites)
         density = noise.log_density(batch["response"], mean, params, batch["noise"])
-    centre = np.log(mean) if noise.on == "log" else mean
+    centre = SCALES[noise.on].forward(mean)
     noise_scale = np.broadcast_to(noise.scale(mean, params, batch["noise"]), mean.shape)
     own = np.broadcast_to(noise.location(mean, params) - centre, mean.shape)
     fresh, spread = _new_offsets(model, batch, params, mean.shape, rng)
@@ -200,7 +203,7 @@ def from_prior(
 
 
 def _scaled(model: Model, response: np.ndarray) -> np.ndarray:
-    return np.log(response) if model.noise.on == "log" else np.asarray(response)
+    return SCALES[model.noise.on].forward(np.asarray(response))
 
 
 def _new_offsets(

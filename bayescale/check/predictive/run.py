@@ -172,7 +172,6 @@ def _prior_model(law: Any, runs: Any, noise: Any, pooling: Any, priors: Any, rea
     from bayescale.inference.model import make_model
     from bayescale.inference.packing import Packing
     from bayescale.laws import get_law
-    from bayescale.noise import Noise
     from bayescale.pooling import Pooling
 
     if isinstance(law, Fit):
@@ -184,7 +183,7 @@ def _prior_model(law: Any, runs: Any, noise: Any, pooling: Any, priors: Any, rea
         return law.model, law.runs, law.layout, law.packing, law
     if runs is None:
         raise DataError("prior_ppc of a law needs runs: a table, a path or a data set's name.")
-    model = make_model(get_law(law), noise or Noise(), Pooling.of(pooling), priors)
+    model = make_model(get_law(law), noise, Pooling.of(pooling), priors)
     table = load_runs(runs, **reading)
     layout = make_layout(model, table)
     return model, table, layout, Packing.of(model, layout.labels), None

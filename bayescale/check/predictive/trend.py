@@ -14,20 +14,11 @@ from bayescale.check.predictive.quantity import (
     bands_of,
 )
 from bayescale.check.predictive.replicates import Replicates
+from bayescale.data.curves.names import RUN_NAMES, plain, step_column
 
 GRID = 33  # points along a drawn trend
 LEAST_SPAN = float(np.log10(1.5))  # decades that an input must cover
 NAMES = {"N": "parameters N", "D": "training tokens D", "C": "compute C (FLOP)"}
-STEPS = (
-    "step",
-    "steps",
-    "train_step",
-    "training_step",
-    "current_steps",
-    "global_step",
-    "iteration",
-)
-RUNS = ("run", "run_id", "run_name", "model_id")
 LEAST_ROWS, LEAST_RUNS = 3, 3  # checkpoints that make a run, and runs that make a check
 
 
@@ -111,7 +102,7 @@ def step(seen: Replicates) -> Checked | Skipped:
     """The same along training, within runs: residuals minus the mean of their run."""
     check = "trend_step"
     runs, table = seen.model.noise.runs or _run_column(seen), seen.runs.table
-    column = next((c for c in table.columns if str(c).lower() in STEPS), None)
+    column = step_column(table.columns)
     column = "D" if column is None and "D" in table else column
     if runs is None or column is None:
         lacking = "training runs with several checkpoints" if runs is None else "steps or tokens"
@@ -144,7 +135,7 @@ def step(seen: Replicates) -> Checked | Skipped:
 
 def _run_column(seen: Replicates) -> str | None:
     """A column of the table that names runs of several rows each."""
-    found = (str(c) for c in seen.runs.table.columns if str(c).lower() in RUNS)
+    found = (str(c) for c in seen.runs.table.columns if plain(c) in RUN_NAMES)
     return next((c for c in found if seen.runs.table[c].duplicated().any()), None)
 
 

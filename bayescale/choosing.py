@@ -1,0 +1,61 @@
+"""Which law, for which table: a law's name, a family's name with options, or a `Law`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bayescale.families import FAMILIES
+from bayescale.families.family import Family
+from bayescale.law import Law
+from bayescale.laws import LAWS, get_law
+
+if TYPE_CHECKING:
+    from bayescale.data.runs import Runs
+
+
+def find_family(law: Any) -> Family | None:
+    """The family that a text such as ``mixture:transfer=additive`` names, if it names one."""
+    return FAMILIES.get(law.partition(":")[0]) if isinstance(law, str) else None
+
+
+def choose(law: Law | str, runs: Any, reading: Mapping[str, Any]) -> "tuple[Law, Runs]":
+    """The law and the runs in the form in which it reads them.
+
+    Parameters
+    ----------
+    law : Law or str
+        A law, its name, or a family's name with options: ``"mixture:transfer=additive"``.
+    runs : Runs, DataFrame, path or data set name
+    reading : mapping
+        Arguments of `read_runs`.
+
+    Raises
+    ------
+    LawError
+        An unknown law or option.
+    DataError
+        The table can't be read, or doesn't say what the family needs.
+    """
+    from bayescale.data.public import load_runs
+
+    family = find_family(law)
+    if family is None:
+        return get_law(law), load_runs(runs, **reading)
+    assert isinstance(law, str)
+    options = family.parse(law.partition(":")[2])
+    told = dict(reading)
+    for name, value in family.reading.items():
+        told[name] = {**value, **(told.get(name) or {})} if isinstance(value, Mapping) else value
+    return family.arrange(load_runs(runs, **told), **options)
+
+
+def shipped(law: Law) -> Law | None:
+    """The law of the same name, or of the same recipe, that comes with the package."""
+    if law.recipe:
+        return rebuild(law.recipe)
+    return LAWS.get(law.name)
+
+
+def rebuild(recipe: tuple[str, str]) -> Law | None:
+    """The law that a recipe gives; None for a family that isn't known here."""
+    family = FAMILIES.get(recipe[0])
+    return family.rebuild(recipe[1]) if family else None

@@ -1,0 +1,5 @@
+"""Families of laws whose labels come from a table: one file each, one line here."""
+
+from bayescale.families.family import Family
+
+FAMILIES: dict[str, Family] = {family.name: family for family in ()}
