@@ -118,9 +118,9 @@ def compiled(
             return _kept[slot], "kept"
         if loaded := _load(file):
             return _keep(slot, loaded), "loaded"
-        lowered = jax.jit(build()).lower(*args)
+        lowered = jax.jit(build(), keep_unused=True).lower(*args)
     else:
-        lowered = jax.jit(build()).lower(*args)
+        lowered = jax.jit(build(), keep_unused=True).lower(*args)
         file, slot = _places(folder, f"{where}|{lowered.as_text()}", device)
         if found := _kept.get(slot) or _load(file):
             return _keep(slot, found), "traced"

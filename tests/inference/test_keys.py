@@ -173,3 +173,23 @@ def test_frames_of_one_padded_size_share_a_program(table):
         size = padded_size(rows)
         assert rows <= size <= 1.25 * rows or size <= 80
     assert len({padded_size(n) for n in range(1, 10_001)}) < 35
+
+
+@pytest.mark.parametrize("first", ["x", "y"])
+def test_laws_that_read_another_column_do_not_share_a_program(first):
+    """Both lower to one text, in which an argument that nobody reads has no place."""
+    from bayescale.inference.density import log_density
+
+    second = {"x": "y", "y": "x"}[first]
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [7.0, 5.0, 6.0], "loss": [3.0, 4.0, 5.0]})
+    runs = bs.read_runs(frame)
+    means = {"x": lambda E, x, y: E + x, "y": lambda E, x, y: E + y}
+    inputs = (bs.Input("x"), bs.Input("y"))
+    for read in (first, second):
+        law = bs.Law("own", inputs, (bs.Param("E", priors.LogNormal(1, 1)),), means[read])
+        model = Model(law, bs.log_normal())
+        layout = make_layout(model, runs)
+        batch, packing = make_batch(model, runs, layout), Packing.of(model, layout.labels)
+        value, _ = engine_value(model, packing, batch, np.array([0.3, -2.0]))
+        expected = float(log_density(model, packing)(np.array([0.3, -2.0]), batch))
+        assert value == pytest.approx(expected, rel=1e-5)
