@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
-from bayescale.param import Coordinate, Derived, Input, Param, Reference
+from bayescale.param import Centre, Coordinate, Derived, Input, Param, Reference
 from bayescale.priors import Prior
 from bayescale.signature import (
     call_with,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bayescale.noise import Noise
 
 __all__ = [
+    "Centre",
     "Coordinate",
     "Derived",
     "Input",
@@ -85,6 +86,8 @@ class Law:
         ``design()`` gives columns of a plain design to simulate on, where no table is given.
     signs : tuple of str
         Parameters or derived quantities whose sign is asked: P(< 0) is reported.
+    centres : tuple of Centre
+        References of the law's own, for coordinates that differ by a column.
     recipe : tuple of (str, str)
         Factory's family and its options as JSON, by which a saved fit builds the law again.
 
@@ -113,18 +116,19 @@ class Law:
     check: Callable[..., None] | None = None
     design: Callable[[], Mapping[str, Any]] | None = None
     signs: tuple[str, ...] = ()
+    centres: tuple[Centre, ...] = ()
     recipe: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for part in ("inputs", "params", "derived", "terms", "signs"):  # a list is no value
-            object.__setattr__(self, part, tuple(getattr(self, part)))
+        for part in ("inputs", "params", "derived", "terms", "signs", "centres"):
+            object.__setattr__(self, part, tuple(getattr(self, part)))  # a list is no value
         object.__setattr__(self, "labels", frozen_labels(self.name, self.labels))
         check_axes(self.name, self.axes, (*self.inputs, *self.params, *self.derived))
         names = [p.name for p in self.params] + [i.name for i in self.inputs]
         sampled = [p.site for p in self.params if p.coordinate]
         check_unique(self.name, names + sampled + [d.name for d in self.derived])
         check_signature(self.name, "mean", self.mean, set(names), exact=True)
-        refs = {f"{i.name}_ref" for i in self.inputs}
+        refs = {f"{i.name}_ref" for i in self.inputs} | {c.name for c in self.centres}
         params = {p.name for p in self.params}
         sites = {p.site for p in self.params}
         for p in self.params:
@@ -138,6 +142,11 @@ class Law:
                 raise LawError(
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
+        for c in self.centres:
+            label, inputs = f"centre '{c.name}'", {i.name for i in self.inputs}
+            check_signature(self.name, label, c.function, inputs)
+            if c.by not in {p.by for p in self.params}:
+                raise LawError(f"law '{self.name}': no parameter differs by '{c.by}', as {label}.")
         for d in self.derived:
             check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
 

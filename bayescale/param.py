@@ -74,6 +74,31 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Centre:
+    """Where the data of each label lie, in a law's own terms: a reference for coordinates.
+
+    References of inputs hold for the whole table. A target that is always trained with a tenth
+    of its own tokens has its centre elsewhere than one with nine tenths, and a coordinate taken
+    far from it is tied to all that acts in between.
+
+    Parameters
+    ----------
+    name : str
+        Argument of coordinates (and derived quantities).
+    by : str
+        Column of the run table for whose labels it is worked out apart; some parameter of the
+        law differs by it.
+    function : callable
+        From inputs (arguments by name, as the mean gets them) to an array whose first axis is
+        that of the labels. Coordinates get each row, or each label, its own.
+    """
+
+    name: str
+    by: str
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
 class Coordinate:
     """What is sampled in place of a parameter: a quantity that the data see directly.
 

@@ -46,7 +46,7 @@ def metadata(fit: Fit) -> dict[str, Any]:
             "labels": {k: list(v) for k, v in layout.labels.items()},
             "cells": list(layout.cells),
             "cell_index": {k: v.tolist() for k, v in layout.cell_index.items()},
-            "refs": dict(layout.refs),
+            "refs": {k: np.asarray(v).tolist() for k, v in layout.refs.items()},
             "centre": layout.centre,
             "noise_ref": layout.noise_ref,
         },
@@ -140,7 +140,7 @@ def _restore(tree: "xr.DataTree", record: Mapping[str, Any], path: Path, law: La
         labels={k: tuple(v) for k, v in kept["labels"].items()},
         cells=tuple(kept["cells"]),
         cell_index={k: np.array(v) for k, v in kept["cell_index"].items()},
-        refs=kept["refs"],
+        refs={k: np.array(v) if isinstance(v, list) else v for k, v in kept["refs"].items()},
         centre=kept["centre"],
         noise_ref=kept["noise_ref"],
     )

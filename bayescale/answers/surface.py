@@ -85,7 +85,7 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
     model, chosen = fit.model, {k: str(v) for k, v in (group or {}).items()}
     _check_group(fit, chosen)
     rng = np.random.default_rng([fit.seed, seed, 17])
-    coordinates = {}
+    coordinates, places = {}, {}
     for p in model.params:
         pool = model.pool(p)
         if pool is None:
@@ -93,6 +93,7 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
         elif pool.column in chosen:
             known = model.coordinates(fit.sites)[p.site]
             place = fit.layout.labels[pool.column].index(chosen[pool.column])
+            places[pool.column] = place
             coordinates[p.site] = known[:, place]
         elif pool.kind == "partial":
             support = p.prior.support
@@ -110,7 +111,7 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
                 f"{pool.column}='{fit.layout.labels[pool.column][0]}' (known: {labels})."
             )
     refs = {k: np.asarray(v) for k, v in fit.layout.refs.items()}
-    known = model.to_params(coordinates, refs)
+    known = model.to_params(coordinates, model.references(refs, places))
     return Surface(fit, {p.name: known[p.name] for p in model.params}, chosen)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bayescale.errors import DataError
 from bayescale.inference.model import Model
 from bayescale.inference.numbers import Bounds, read_numbers
-from bayescale.law import Law
+from bayescale.law import Law, call_with
 from bayescale.param import Input
 from bayescale.scatter import SCALES
 
@@ -30,7 +30,8 @@ class Layout:
     cell_index : mapping
         Grouping column -> position of each cell's group.
     refs : mapping
-        Input references (``N_ref``: geometric mean of N).
+        Input references (``N_ref``: geometric mean of N), and the law's centres, whose first
+        axis is that of their column's labels.
     centre : float
         Mean log response: where noise that changes with loss is centred.
     noise_ref : float
@@ -40,7 +41,7 @@ class Layout:
     labels: Mapping[str, tuple[str, ...]]
     cells: tuple[str, ...]
     cell_index: Mapping[str, np.ndarray]
-    refs: Mapping[str, float]
+    refs: Mapping[str, Any]
     centre: float
     noise_ref: float = 0.0
 
@@ -82,6 +83,7 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
         model.law.check(columns, runs.row_numbers)
     numbers = [i for i in model.law.inputs if i.kind == "number"]
     refs = {f"{i.name}_ref": _reference(columns[i.name], i) for i in numbers}
+    refs |= {c.name: np.asarray(call_with(c.function, columns)) for c in model.law.centres}
     response = columns[model.law.response]
     centre = float(np.mean(np.log(response))) if model.noise.on == "log" else 0.0
     noise_ref = 0.0
@@ -130,15 +132,17 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
     -------
     dict
         ``response`` (row,), ``inputs`` name -> (row, ...), ``index`` column -> (row,) integers,
-        ``noise`` name -> (row,), ``refs`` name -> scalar, ``mask`` (row,) all True.
+        ``noise`` name -> (row,), ``refs`` name -> scalar, or (row, ...) for a law's centres,
+        ``mask`` (row,) all True.
     """
     columns = read_columns(model, runs)
+    index = {c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns}
     return {
         "response": columns[model.law.response],
         "inputs": {i.name: columns[i.name] for i in model.law.inputs},
-        "index": {c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns},
+        "index": index,
         "noise": noise_columns(model, {c: columns[c] for c in _noise_names(model)}, layout),
-        "refs": dict(layout.refs),
+        "refs": model.references(layout.refs, index),
         "mask": np.ones(len(runs), dtype=bool),
     }
 

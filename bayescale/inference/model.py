@@ -159,6 +159,11 @@ class Model:
                 found[p.site] = value[(..., picked) + (slice(None),) * rank]
         return found
 
+    def references(self, refs: Values, index: Index) -> dict[str, Any]:
+        """References of each row (or of each cell): of a centre, the label's own."""
+        picked = {c.name: refs[c.name][index[c.by]] for c in self.law.centres if c.by in index}
+        return {**refs, **picked}
+
     def to_params(self, coordinates: Values, refs: Values) -> dict[str, Any]:
         """Parameters in the field's own terms, from coordinates of rows or cells.
 
@@ -167,7 +172,7 @@ class Model:
         coordinates : mapping
             From `by_row`; parameters without a coordinate are themselves in it.
         refs : mapping
-            Input references, ``N_ref`` and so on.
+            Input references, ``N_ref`` and so on, as from `references`.
         """
         known = {**refs, **coordinates}
         waiting = [p for p in self.params if p.coordinate and p.site in coordinates]

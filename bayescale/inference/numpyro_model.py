@@ -78,7 +78,8 @@ def build(model: Model, layout: Layout) -> Callable[..., None]:
                 values[site.name] = numpyro.sample(site.name, site.prior.numpyro())
         return values
 
-    def declare(coordinates: Mapping[str, Any], refs: Mapping[str, Any]) -> None:
+    def declare(coordinates: Mapping[str, Any]) -> None:
+        refs = model.references(layout.refs, layout.cell_index)
         at_cells = model.to_params(model.by_row(coordinates, layout.cell_index), refs)
         known = {s.name for s in model.sites}
         for p in model.law.params:
@@ -90,7 +91,7 @@ def build(model: Model, layout: Layout) -> Callable[..., None]:
     def numpyro_function(batch: Mapping[str, Any], observed: bool = True) -> None:
         values = sample_sites()
         coordinates = model.coordinates(values)
-        declare(coordinates, batch["refs"])
+        declare(coordinates)
         params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
         mean = model.mean(params, batch["inputs"])
         with numpyro.plate("row", len(batch["response"]), dim=-1):

@@ -46,7 +46,8 @@ def variables(
         Parameters of the law first, then derived quantities, noise, and sampled sites.
     """
     coordinates = model.coordinates(sites)
-    params = model.to_params(model.by_row(coordinates, layout.cell_index), layout.refs)
+    refs = model.references(layout.refs, layout.cell_index)
+    params = model.to_params(model.by_row(coordinates, layout.cell_index), refs)
 
     def own(p: Param, kind: str) -> Variable:
         """What is sampled of a parameter, on the axis of its own grouping column."""
