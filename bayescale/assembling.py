@@ -44,7 +44,8 @@ def assemble(
     problems = design_problems(model, runs) or separation_problems(
         model, layout, packing, found, seed
     )
-    gate = judge(diagnostics, _moments(model, packing, drawn, seed), problems)
+    problems = [*problems, *repetition_problems(model, runs, found)]
+    gate = judge(diagnostics, _moments(model, packing, layout.labels, drawn, seed), problems)
     taken = {"target_accept": drawn.target_accept, "draws": drawn.stats["lp"].shape[1]}
     record = {
         "seed": seed,
@@ -103,6 +104,34 @@ def design_problems(model: Model, runs: "Runs") -> list[Problem]:
     return [Problem("design", f.message, f.remedy) for f in flags]
 
 
+def repetition_problems(model: Model, runs: "Runs", found: Mapping[str, Variable]) -> list[Problem]:
+    """Runs harmed by repetition, in a law whose loss can't rise with epochs."""
+    from bayescale.data.overrepetition import MARGIN, harm, safe_epochs
+
+    names = ("N", "D", "U")
+    if not set(names) <= {i.name for i in model.law.inputs} or model.law.response != "loss":
+        return []
+    N, D, U, loss = (np.asarray(runs.column(c), dtype=float) for c in (*names, "loss"))
+    # four SDs of noise: what a run can lie above another by chance
+    noise = float(np.median(found["sigma"].values)) if "sigma" in found else 0.0
+    above = harm(N, D, U, loss)
+    worse = above > max(MARGIN, 4 * noise)
+    if not worse.any():
+        return []
+    count = int(worse.sum())
+    limit = f"D < {safe_epochs(D, U, worse):g} * U"
+    return [
+        Problem(
+            "outside",
+            f"{count} run{'s' if count > 1 else ''} of {len(runs)} did worse than a run with "
+            f"fewer epochs over the same tokens (by up to {np.expm1(above.max()):.0%}): repetition "
+            "harmed them, and this law, whose loss never rises with epochs, bends to follow.",
+            f'where="{limit}" leaves them out, with all others of as many epochs; '
+            "runs.select(~harmed(runs), …) only them (bayescale.data.overrepetition)",
+        )
+    ]
+
+
 def separation_problems(
     model: Model,
     layout: Layout,
@@ -144,6 +173,7 @@ def summarise(d: Diagnostics, values: np.ndarray) -> "pd.DataFrame":
 
     quantiles = np.quantile(values, list(LEVELS.values()), axis=(1, 2))
     columns = {"mean": d.mean, "sd": d.sd} | dict(zip(LEVELS, quantiles, strict=True))
+    columns |= {"p_negative": np.where(d.sd > 0, (values < 0).mean(axis=(1, 2)), np.nan)}
     columns |= {"mcse": d.mcse, "rhat": d.rhat, "ess_bulk": d.ess_bulk, "ess_tail": d.ess_tail}
     return pd.DataFrame(columns, index=pd.Index(d.names, name="parameter"))
 
@@ -163,9 +193,13 @@ def versions() -> dict[str, str]:
 
 
 def _moments(
-    model: Model, packing: Packing, drawn: Draws, seed: int
+    model: Model,
+    packing: Packing,
+    labels: Mapping[str, tuple[str, ...]],
+    drawn: Draws,
+    seed: int,
 ) -> dict[str, tuple[float, float, float, float]]:
-    """Prior and posterior mean and SD of the law's scalar parameters on the real line."""
+    """Prior and posterior mean and SD of each of the law's parameters on the real line."""
     rng = np.random.default_rng([seed, 7])
     prior = packing.split(packing.join(packing.sample_prior(rng, 2000)))
     posterior = packing.split(drawn.vectors, drawn.centring)
@@ -173,10 +207,13 @@ def _moments(
     found = {}
     for site, shape in zip(packing.sites, packing.shapes, strict=True):
         name = law_sites.get(site.name.removesuffix("_pop"))
-        if name is None or shape:
+        if name is None:
             continue
         before, after = prior[site.name], posterior[site.name]
-        found[name] = tuple(
-            float(x) for x in (before.mean(), before.std(), after.mean(), after.std())
-        )
+        for place in np.ndindex(*shape):
+            where = ",".join(labels[d][k] for d, k in zip(site.dims, place, strict=True))
+            one, other = before[(..., *place)], after[(..., *place)]
+            found[f"{name}[{where}]" if where else name] = tuple(
+                float(x) for x in (one.mean(), one.std(), other.mean(), other.std())
+            )
     return found

@@ -27,8 +27,11 @@ def fit_table(fit: "Fit") -> Table:
     notes += fit.runs.describe().splitlines()
     if len(shown) > MAX_ROWS:
         notes.append(f"{len(shown) - MAX_ROWS} more parameters: see fit.summary.")
+    columns = ["", "median", "90% interval", "sd", "R-hat", "ESS", "meaning"]
+    if fit.law.signs:
+        columns.insert(3, "P(< 0)")
     return Table(
-        columns=["", "median", "90% interval", "sd", "R-hat", "ESS", "meaning"],
+        columns=columns,
         rows=rows,
         title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
         warnings=[str(p) for p in fit.gate.problems],
@@ -45,10 +48,12 @@ def _row(fit: "Fit", name: str, row: dict[str, float]) -> list[str]:
     sd = row["sd"]
     info = describe(fit, name.split("[")[0])
     unit = f" ({info['unit']})" if info["unit"] else ""
+    asked = name.split("[")[0] in fit.law.signs
     return [
         name,
         with_spread(row["median"], sd),
         f"{with_spread(row['q05'], sd)} to {with_spread(row['q95'], sd)}",
+        *([f"{row['p_negative']:.2f}" if asked else ""] if fit.law.signs else []),
         with_spread(sd, sd),
         f"{row['rhat']:.3f}",
         f"{min(row['ess_bulk'], row['ess_tail']):,.0f}",

@@ -23,7 +23,7 @@ class Problem:
     ----------
     check : str
         Short name: ``finite``, ``rhat``, ``ess_bulk``, ``ess_tail``, ``divergences``, ``ebfmi``,
-        ``prior``, ``design``.
+        ``prior``, ``design``, ``outside`` (runs that the law can't describe).
     message : str
         What was seen.
     remedy : str
@@ -66,6 +66,7 @@ class Gate:
         sampler = {"finite", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi"}
         kinds = {p.check for p in self.problems}
         verdict = "NOT CONVERGED" if kinds & sampler else "NOT IDENTIFIED"
+        verdict = "OUTSIDE THE LAW" if kinds == {"outside"} else verdict
         return f"{verdict}: {', '.join(sorted(kinds))} ({numbers})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,12 +157,18 @@ def _worst(
 def _prior_problems(
     moments: Mapping[str, tuple[float, float, float, float]],
 ) -> Iterable[Problem]:
+    """One problem for each parameter, its labels together."""
+    found: dict[str, dict[str, float]] = {}
     for name, (prior_mean, prior_sd, mean, sd) in moments.items():
         if sd > PRIOR_SHARE * prior_sd and abs(mean - prior_mean) < PRIOR_SHIFT * prior_sd:
-            yield Problem(
-                "prior",
-                f"The posterior of {name} is its prior (SD {sd / prior_sd:.0%} of the prior's): "
-                "these runs say nothing about it.",
-                f"runs that vary what {name} acts on, or a law without it; answers that "
-                f"depend on {name} repeat the prior",
-            )
+            found.setdefault(name.partition("[")[0], {})[name] = sd / prior_sd
+    for name, shares in found.items():
+        listed = ", ".join(list(shares)[:4])
+        more = f" and {len(shares) - 4} more" if len(shares) > 4 else ""
+        yield Problem(
+            "prior",
+            f"The posterior of {listed}{more} is its prior (SD {max(shares.values()):.0%} of the "
+            "prior's): these runs say nothing about it.",
+            f"runs that vary what {name} acts on, or a law without it; answers that "
+            f"depend on {name} repeat the prior",
+        )
