@@ -82,7 +82,7 @@ def simulate(
     if noise.runs:
         names, index = np.unique(table[noise.runs].to_numpy(), return_inverse=True)
         values["run_offset"] = rng.standard_normal(len(names))[index]
-    extra |= chains(noise, table, [i.name for i in law.inputs if i.kind == "label"])
+    extra |= chains(noise, table, law.label_columns)
     response = noise.draw(rng, mean, values, extra)
     first = [*columns, *(c for c in table if c not in columns)]
     return table[first].assign(**{law.response: response})

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.data.curves.chains import chains
 from bayescale.errors import DataError
 from bayescale.inference.model import Model
 from bayescale.inference.numbers import Bounds, read_numbers
 from bayescale.law import Law, call_with
+from bayescale.noise import CHECKPOINT
 from bayescale.param import Input
 from bayescale.scatter import SCALES
 
@@ -121,6 +123,7 @@ def needed_columns(model: Model) -> list[str]:
     """Columns of the run table that a model reads."""
     noise = model.noise
     extra = [noise.varies_with if noise.varies_with != "loss" else None, noise.known_sd]
+    extra.append(noise.along if noise.along != CHECKPOINT else None)
     names = [*model.law.columns, model.law.response]
     return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
 
@@ -141,7 +144,8 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
         "response": columns[model.law.response],
         "inputs": {i.name: columns[i.name] for i in model.law.inputs},
         "index": index,
-        "noise": noise_columns(model, {c: columns[c] for c in _noise_names(model)}, layout),
+        "noise": noise_columns(model, {c: columns[c] for c in _noise_names(model)}, layout)
+        | chains(model.noise, runs.table, model.law.label_columns, runs.row_numbers, runs.source),
         "refs": model.references(layout.refs, index),
         "mask": np.ones(len(runs), dtype=bool),
     }

@@ -57,9 +57,9 @@ def _cpu_flags() -> str:
 def source_hash() -> str:
     """Hash of the source that a traced program comes from: vocabulary, laws, inference."""
     root = Path(__file__).parents[1]
-    vocabulary = ("arrays", "law", "noise", "param", "pooling", "priors", "signature", "support")
+    vocabulary = ("arrays", "law", "param", "pooling", "priors", "scatter", "signature", "support")
     files = [root / f"{name}.py" for name in vocabulary]
-    files += [*root.glob("laws/*.py"), *root.glob("inference/*.py")]
+    files += [f for part in ("laws", "noise", "inference") for f in root.glob(f"{part}/*.py")]
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.name.encode() + file.read_bytes())

@@ -204,7 +204,7 @@ class Model:
         return self.noise.log_density(batch["response"], mean, params, batch["noise"])
 
 
-NOISE_NAMES = ("sigma", "nu", "noise_slope", "run_sd")
+NOISE_NAMES = ("sigma", "nu", "noise_slope", "run_sd", "memory")
 
 
 def make_model(

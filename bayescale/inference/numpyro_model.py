@@ -94,11 +94,23 @@ def build(model: Model, layout: Layout) -> Callable[..., None]:
         declare(coordinates)
         params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
         mean = model.mean(params, batch["inputs"])
-        with numpyro.plate("row", len(batch["response"]), dim=-1):
-            numpyro.sample(
-                model.law.response,
-                model.noise.distribution(mean, params, batch["noise"]),
-                obs=batch["response"] if observed else None,
-            )
+        _respond(model, mean, params, batch, observed)
 
     return numpyro_function
+
+
+def _respond(
+    model: Model, mean: Any, params: Mapping[str, Any], batch: Mapping[str, Any], observed: bool
+) -> None:
+    """The observed site: a plate of rows, or all rows at once where runs have a memory."""
+    import numpyro
+
+    from bayescale.inference.remembered import Remembered
+
+    name, response = model.law.response, batch["response"] if observed else None
+    if model.noise.along:
+        numpyro.sample(name, Remembered(model.noise, mean, params, batch["noise"]), obs=response)
+        return
+    with numpyro.plate("row", len(batch["response"]), dim=-1):
+        rows = model.noise.distribution(mean, params, batch["noise"])
+        numpyro.sample(name, rows, obs=response)

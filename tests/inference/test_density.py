@@ -22,7 +22,9 @@ NOISES = {
     "varies with C": bs.student_t(varies_with="C"),
     "varies with loss": bs.log_normal(varies_with="loss"),
     "runs": bs.student_t(runs="run"),
-    "all": bs.student_t(known_sd="loss_sd", varies_with="N", runs="run"),
+    "memory": bs.student_t(runs="run", along="D"),
+    "memory in checkpoints": bs.log_normal(runs="run", along="checkpoint"),
+    "all": bs.student_t(known_sd="loss_sd", varies_with="N", runs="run", along="D"),
 }
 POOLINGS = {
     "partial E": {"E": bs.partial("corpus")},
@@ -225,6 +227,34 @@ def test_pooling_by_hand(runs):
         expected += logpdf_on_real_line(bs.Noise().sigma, x["sigma"])
         value, _ = setting.value_and_gradient(point, setting.batch)
         assert value == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_memory_by_hand(runs):
+    """AR(1) along runs with offsets, normal tail: one multivariate normal over all rows."""
+    for along in ("D", "checkpoint"):
+        noise = bs.log_normal(runs="run", along=along, varies_with="N")
+        setting = Setting(("chinchilla", noise, None), runs)
+        N, D, y = (runs.column(c) for c in ("N", "D", "loss"))
+        run = np.array([list(setting.layout.labels["run"]).index(r) for r in runs.table["run"]])
+        x = {k: v[1] for k, v in setting.packing.constrain(setting.points).items()}
+        mean = setting.model.mean(
+            setting.model.to_params(
+                setting.model.by_row(setting.model.coordinates(x), setting.batch["index"]),
+                setting.batch["refs"],
+            ),
+            setting.batch["inputs"],
+        )
+        place = np.log(D)
+        if along == "checkpoint":
+            place = np.array([np.sum((run == r) & (d > D)) for r, d in zip(run, D, strict=True)])
+        same = run[:, None] == run
+        correlation = same * np.exp(-np.abs(place[:, None] - place) / x["memory"])
+        scale = x["sigma"] * np.exp(x["noise_slope"] * (np.log(N) - np.log(N).mean()))
+        centre = np.log(mean) + x["run_sd"] * x["run_offset"][run]
+        covariance = scale[:, None] * scale * correlation
+        expected = stats.multivariate_normal(centre, covariance).logpdf(np.log(y))
+        rows = setting.model.row_log_likelihood(x, setting.batch)
+        assert rows.sum() == pytest.approx(expected - np.log(y).sum(), rel=1e-9)
 
 
 def test_noise_by_hand(runs):

@@ -10,6 +10,7 @@ from bayescale.check.comparison.units import ROW, Units
 from bayescale.errors import FitError
 from bayescale.inference.batch import make_batch
 from bayescale.inference.rows import at_rows
+from bayescale.noise.memory import take_chain
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
@@ -123,7 +124,8 @@ def take_rows(batch: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
 
 def take(part: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
     """Some rows of arrays that have rows; single numbers stay."""
-    return {k: v[rows] if np.ndim(v) else v for k, v in part.items()}
+    found = {k: v[rows] if np.ndim(v) else v for k, v in part.items()}
+    return found | take_chain(part, rows) if "previous" in part else found
 
 
 def _of_rows(value: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -63,10 +63,11 @@ def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
         few groups.
     """
     first = next(iter(fits.values()))
-    if by == ROW and ROW not in first.runs.table:
-        return _single_rows(first.runs)
     if by is not None:
-        return _groups(first.runs, by)
+        single = by == ROW and ROW not in first.runs.table
+        units = _single_rows(first.runs) if single else _groups(first.runs, by)
+        _check_whole_runs(fits, units)
+        return units
     columns = {n: f.model.noise.runs for n, f in fits.items() if f.model.noise.runs}
     if columns:
         name, column = next(iter(columns.items()))
@@ -88,6 +89,22 @@ def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
         )
     hint = "if they are, leave out whole runs by the column that names them (by=…)."
     return _single_rows(first.runs, f"These rows may be {least}: {hint}" if least else "")
+
+
+def _check_whole_runs(fits: "Mapping[str, Fit]", units: Units) -> None:
+    """With memory a row is told by its neighbours: a run is left out whole or not at all."""
+    for name, fit in fits.items():
+        column = fit.model.noise.runs
+        if fit.model.noise.along is None or column is None:
+            continue
+        run = fit.runs.column(column).astype(str)
+        for one in dict.fromkeys(run):
+            if len(np.unique(units.index[run == one])) > 1:
+                raise FitError(
+                    f"{_of(name, fits)}noise remembers along '{column}', so checkpoints of one run "
+                    f"tell of each other; leaving out by '{units.by}' parts {column} '{one}'. "
+                    f"Leave out whole runs: by='{column}' (shell: --by {column})."
+                )
 
 
 def _of(name: str, fits: "Mapping[str, Fit]") -> str:

@@ -10,6 +10,7 @@ from bayescale.errors import FitError
 from bayescale.inference.batch import Layout, make_batch
 from bayescale.inference.model import Model
 from bayescale.inference.rows import at_rows
+from bayescale.noise.tails import TAILS
 from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Replicates:
     scale : array, shape (draw, row)
         Scale of those residuals: noise and offsets together.
     z, z_replicated : array, shape (draw, row)
-        Residuals around the run's own offset, in scales of the noise.
+        Residuals around the run's own offset, in scales of the noise; with memory what is new in
+        each given the run's previous checkpoint.
     pit, log_density : array, shape (draw, row)
         Distribution function and log density of the observed response under each draw.
     effective : float
@@ -130,23 +132,21 @@ def from_posterior(
         density = noise.log_density(batch["response"], mean, params, batch["noise"])
     centre = SCALES[noise.on].forward(mean)
     noise_scale = np.broadcast_to(noise.scale(mean, params, batch["noise"]), mean.shape)
-    own = np.broadcast_to(noise.location(mean, params) - centre, mean.shape)
     fresh, spread = _new_offsets(model, batch, params, mean.shape, rng)
     drawn = noise.draw(rng, mean, params | fresh, batch["noise"])
-    observed = _scaled(model, batch["response"]) - centre
-    replicated = _scaled(model, drawn) - centre
-    own_new = spread * fresh["run_offset"] if fresh else 0.0
-    z = (observed - own) / noise_scale
+    seen, again = _scaled(model, batch["response"]), _scaled(model, drawn)
+    z, _ = noise.standardised(seen, mean, params, batch["noise"])
+    z_replicated, _ = noise.standardised(again, mean, params | fresh, batch["noise"])
     found = Replicates(
         runs=runs,
         model=model,
         centre=centre,
-        observed=observed,
-        replicated=replicated,
+        observed=seen - centre,
+        replicated=again - centre,
         scale=np.sqrt(noise_scale**2 + np.square(spread)),
         z=z,
-        z_replicated=(replicated - own_new) / noise_scale,
-        pit=_distribution(model, z, params),
+        z_replicated=z_replicated,
+        pit=TAILS[noise.tail].probability(z, params),
         log_density=np.asarray(density),
         effective=min(effective, len(mean)),
     )
@@ -220,12 +220,6 @@ def _new_offsets(
     index = batch["index"][column]
     drawn = rng.standard_normal((shape[0], int(index.max()) + 1))[:, index]
     return {"run_offset": drawn}, np.asarray(params["run_sd"])
-
-
-def _distribution(model: Model, z: np.ndarray, params: Mapping[str, Any]) -> np.ndarray:
-    from scipy.special import ndtr, stdtr
-
-    return ndtr(z) if model.noise.tail == "normal" else stdtr(np.asarray(params["nu"]), z)
 
 
 def _check_finite(found: Replicates) -> None:

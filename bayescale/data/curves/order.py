@@ -138,8 +138,11 @@ def _remarks(place: np.ndarray, which: Which, order: np.ndarray, same: np.ndarra
     if holes.any():
         runs = np.unique(code[holes])
         has = "has" if len(runs) == 1 else "have"
-        message = f"{len(runs)} of {len(which.names)} runs {has} a hole between checkpoints, over {GAP:g} times the "
-        found.append(Flag("curves", (), f"{message}usual distance: {which.listed(runs)}."))
+        message = (
+            f"{len(runs)} of {len(which.names)} runs {has} a hole between checkpoints, over "
+            f"{GAP:g} times the usual distance: {which.listed(runs)}."
+        )
+        found.append(Flag("curves", (), message))
     return found
 
 

@@ -2,24 +2,25 @@
 
 The scatter is on log loss or on the response itself, normal or Student-t; its scale can hold a
 measurement error that is known, can change with compute or loss, and checkpoints of one run can
-share an offset.
+share an offset and remember their scatter.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from bayescale.arrays import gammaln, namespace
+from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
+from bayescale.noise.memory import accumulate, innovations
+from bayescale.noise.tails import TAILS, TailName
 from bayescale.param import Param
 from bayescale.pooling import Pool, independent
 from bayescale.priors import Gamma, LogNormal, Normal, Prior, prior_from_dict
 from bayescale.scatter import SCALES, ScaleName
 
-Tail = Literal["normal", "student_t"]
+CHECKPOINT = "checkpoint"  # memory counted in checkpoints, not along a column
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,17 @@ class Noise:
         Column that names the run; rows of one run (checkpoints) share an offset.
     run_sd : Prior
         Prior of the offsets' standard deviation tau.
+    along : str, optional
+        Needs ``runs``: the scatter of neighbouring checkpoints of a run is correlated, by
+        exp(-gap/memory), AR(1). The gap is in the logarithm of this column, usually ``D``;
+        ``"checkpoint"`` counts checkpoints.
+    memory : Prior, optional
+        Prior of the memory m, in the gap's unit: e-folds of the column, or checkpoints.
     by : str, optional
         Column for whose labels sigma (and nu) differ, such as ``target``.
     """
 
-    tail: Tail = "student_t"
+    tail: TailName = "student_t"
     on: ScaleName = "log"
     sigma: Prior | None = field(default_factory=lambda: LogNormal(0.01, 1.0))
     nu: Prior = field(default_factory=lambda: Gamma(2.0, 0.1))
@@ -66,10 +73,12 @@ class Noise:
     runs: str | None = None
     run_sd: Prior = field(default_factory=lambda: LogNormal(0.01, 1.0))
     by: str | None = None
+    along: str | None = None
+    memory: Prior | None = None
 
     def __post_init__(self) -> None:
-        if self.tail not in ("normal", "student_t"):
-            raise LawError(f"noise tail '{self.tail}' is unknown; expected normal or student_t.")
+        if self.tail not in TAILS:
+            raise LawError(f"noise tail '{self.tail}' is unknown; expected {' or '.join(TAILS)}.")
         if self.on not in SCALES:
             raise LawError(f"noise on '{self.on}' is unknown; expected {' or '.join(SCALES)}.")
         if self.sigma is None and self.known_sd is None:
@@ -79,19 +88,25 @@ class Noise:
                 f"noise without sigma has nothing that varies with {self.varies_with}: known_sd "
                 "says it all."
             )
+        if self.runs is None and self.along is not None:
+            raise LawError(
+                f"noise along '{self.along}' needs the column that names the run: runs='run'."
+            )
+        if self.along is None and self.memory is not None:
+            raise LawError("noise has a memory only along a column: along='D'.")
         self._check_columns()
         self._check_priors()
 
     def _check_columns(self) -> None:
-        for name in ("varies_with", "known_sd", "runs", "by"):
+        for name in ("varies_with", "known_sd", "runs", "by", "along"):
             column = getattr(self, name)
             if column is not None and (not isinstance(column, str) or not column):
                 raise LawError(f"noise {name} is {column!r}; expected the name of a column.")
 
     def _check_priors(self) -> None:
-        given = {"sigma": self.sigma, "nu": self.nu, "run_sd": self.run_sd}
+        given = {"sigma": self.sigma, "nu": self.nu, "run_sd": self.run_sd, "memory": self.memory}
         for name, prior in (given | {"noise_slope": self.slope}).items():
-            if name == "sigma" and prior is None:
+            if name in ("sigma", "memory") and prior is None:
                 continue
             if not isinstance(prior, Prior):
                 raise LawError(
@@ -115,7 +130,15 @@ class Noise:
         if self.runs:
             listed.append(Param("run_sd", self.run_sd, "spread between runs", unit, r"\tau"))
             listed.append(Param("run_offset", Normal(0.0, 1.0), "offset of a run in run_sd"))
+        if self.along:
+            unit = "checkpoints" if self.along == CHECKPOINT else f"e-folds of {self.along}"
+            meaning = "distance over which a run's scatter is alike (correlation 1/e)"
+            listed.append(Param("memory", self.memory or self._memory(), meaning, unit, "m"))
         return tuple(listed)
+
+    def _memory(self) -> Prior:
+        """Two prior SDs: half a checkpoint to 25, or .07 to 3.7 e-folds of tokens."""
+        return LogNormal(3.0 if self.along == CHECKPOINT else 0.5, 1.0)
 
     def with_priors(self, priors: Mapping[str, Prior]) -> "Noise":
         """The noise with the priors of some of its parameters replaced.
@@ -179,29 +202,42 @@ class Noise:
         -------
         array, shape (..., row)
         """
-        xp = namespace(mean, y)
-        scale = self.scale(mean, values, columns)
         at = SCALES[self.on]
         u = at.forward(y)
+        z, scale = self.standardised(u, mean, values, columns)
+        log_scale = namespace(scale).log(scale)
+        return TAILS[self.tail].log_density(z, values) - log_scale + at.log_slope(y, u)
+
+    def standardised(
+        self, u: Any, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
+        """Standardised residuals, each given its run's previous one, and their scale.
+
+        Parameters
+        ----------
+        u : array, shape (..., row)
+            Response on the noise's scale (its logarithm with ``on="log"``).
+        mean, values, columns
+            As for `log_density`; without ``previous`` in ``columns`` rows have no memory.
+
+        Returns
+        -------
+        z, scale : array, shape (..., row)
+            z has the noise's tail and scale one.
+        """
+        scale = self.scale(mean, values, columns)
         z = (u - self.location(mean, values)) / scale
-        if self.tail == "normal":
-            density = -0.5 * z * z - 0.5 * math.log(2 * math.pi) - xp.log(scale)
-        else:
-            nu = values["nu"]
-            constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * xp.log(nu * math.pi)
-            density = constant - (nu + 1) / 2 * xp.log1p(z * z / nu) - xp.log(scale)
-        return density + at.log_slope(y, u)
+        if self.along is None or "previous" not in columns:
+            return z, scale
+        z, rest = innovations(z, columns, values["memory"])
+        return z, scale * rest
 
     def distribution(self, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
-        """The NumPyro distribution of the response."""
+        """The NumPyro distribution of the response of rows without memory."""
         from numpyro import distributions as dist
 
         location = self.location(mean, values)
-        scale = self.scale(mean, values, columns)
-        if self.tail == "normal":
-            base = dist.Normal(location, scale)
-        else:
-            base = dist.StudentT(values["nu"], location, scale)
+        base = TAILS[self.tail].numpyro(location, self.scale(mean, values, columns), values)
         back = SCALES[self.on].numpyro()
         return base if back is None else dist.TransformedDistribution(base, back)
 
@@ -212,11 +248,13 @@ class Noise:
         values: Mapping[str, Any],
         columns: Mapping[str, Any],
     ) -> np.ndarray:
-        """Random responses around ``mean``, one for each of its elements."""
-        if self.tail == "normal":
-            noise = rng.standard_normal(mean.shape)
-        else:
-            noise = rng.standard_t(np.broadcast_to(values["nu"], mean.shape))
+        """Random responses around ``mean``, one for each of its elements.
+
+        With memory, rows that ``columns`` chains are drawn one after another along each run.
+        """
+        noise = TAILS[self.tail].draw(rng, mean.shape, values)
+        if self.along is not None and "previous" in columns:
+            noise = accumulate(noise, columns, values["memory"])
         drawn = self.location(mean, values) + self.scale(mean, values, columns) * noise
         return SCALES[self.on].backward(drawn)
 
@@ -231,6 +269,8 @@ class Noise:
             parts.append(f"scale changes with {self.varies_with}")
         if self.runs:
             parts.append(f"an offset for each '{self.runs}'")
+        if self.along:
+            parts.append(f"AR(1) along its {self.along}")
         if self.by:
             parts.append(f"a scale for each '{self.by}'")
         return ", ".join(parts)
@@ -247,31 +287,3 @@ def noise_from_dict(record: Mapping[str, Any]) -> Noise:
         k: prior_from_dict(v) if isinstance(v, dict) else v for k, v in record.items()
     }
     return Noise(**kept)
-
-
-def student_t(**options: Any) -> Noise:
-    """Student-t on log loss with a learnt tail: the default (see `Noise` for options)."""
-    return Noise(tail="student_t", **options)
-
-
-def log_normal(**options: Any) -> Noise:
-    """Normal scatter of log loss (see `Noise` for options)."""
-    return Noise(tail="normal", **options)
-
-
-def normal(**options: Any) -> Noise:
-    """Normal scatter of the response itself (see `Noise` for options)."""
-    return Noise(tail="normal", on="response", **options)
-
-
-def logit_normal(**options: Any) -> Noise:
-    """Normal scatter of the log odds of an accuracy (see `Noise` for options)."""
-    return Noise(tail="normal", on="logit", **options)
-
-
-NOISES = {
-    "student_t": student_t,
-    "log_normal": log_normal,
-    "normal": normal,
-    "logit_normal": logit_normal,
-}
