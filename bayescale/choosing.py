@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bayescale.errors import DataError
 from bayescale.families import FAMILIES
 from bayescale.families.family import Family
 from bayescale.law import Law
@@ -46,6 +47,39 @@ def choose(law: Law | str, runs: Any, reading: Mapping[str, Any]) -> "tuple[Law,
     for name, value in family.reading.items():
         told[name] = {**value, **(told.get(name) or {})} if isinstance(value, Mapping) else value
     return family.arrange(load_runs(runs, **told), **options)
+
+
+def choose_all(
+    laws: Mapping[str, Law | str], runs: Any, reading: Mapping[str, Any]
+) -> "tuple[dict[str, Law], Runs]":
+    """Several laws for one table, in the form in which all of them read it.
+
+    Raises
+    ------
+    DataError
+        Two families need the table in different forms.
+    """
+    from bayescale.data.frames import content_hash
+    from bayescale.data.public import load_runs
+
+    table, found = None, {}
+    for name, law in laws.items():
+        if find_family(law):
+            found[name], arranged = choose(law, runs, reading)
+            if table is not None and content_hash(table.table) != content_hash(arranged.table):
+                raise DataError(
+                    f"law '{name}' reads the table in another form than those before it."
+                )
+            table = arranged
+        else:
+            found[name] = get_law(law)
+    return found, load_runs(runs, **reading) if table is None else table
+
+
+def example(law: Law | str) -> Law:
+    """A law of this name; a family's example where its labels come from a table."""
+    family = find_family(law)
+    return family.example if family else get_law(law)
 
 
 def shipped(law: Law) -> Law | None:

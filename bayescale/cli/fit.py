@@ -57,17 +57,18 @@ def command(
       bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
       bayescale fit chinchilla curves.csv --run run_id --drop-before 2B --runs-column run_id
     """
-    from bayescale.cli.modelling import build_model, curve_arguments, reading_arguments
+    from bayescale.cli.modelling import arranged, build_model, curve_arguments, reading_arguments
     from bayescale.cli.output import show, show_json
 
     _check_output(output)
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
     reading |= curve_arguments(run, drop_before, smooth, last, thin)
     columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
-    model = build_model(law, noise, pool, prior, **columns)
+    chosen, table, reading = arranged(law, runs, reading)
+    model = build_model(chosen, noise, pool, prior, **columns)
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}
     sampler |= {"seed": seed, "target_accept": target_accept}
-    fitted = fit_aloud(model, runs, reading, sampler, quiet=quiet or json, bar=not quiet)
+    fitted = fit_aloud(model, table, reading, sampler, quiet=quiet or json, bar=not quiet)
     if not json:  # before saving, so that a full disk doesn't take the numbers too
         show(*([fitted.gate.headline()] if quiet else ["", result_table(fitted)]))
     if output:

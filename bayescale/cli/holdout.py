@@ -76,6 +76,7 @@ def command(
       bayescale holdout chinchilla,coupled runs.csv --stack --plot holdout.png
       bayescale holdout chinchilla sweep.csv --split group:family --json
     """
+    from bayescale.choosing import choose_all
     from bayescale.cli.modelling import build_model, curve_arguments, reading_arguments
     from bayescale.cli.output import answer, show
     from bayescale.cli.reading import split_values
@@ -84,7 +85,9 @@ def command(
     reading |= curve_arguments(run, drop_before, smooth, last, thin)
     columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
     names = split_values([law]) or [law]
-    models = [build_model(name, noise, pool, prior, **columns) for name in names]
+    named, table = choose_all({name: name for name in names}, runs, reading)
+    models = {n: build_model(law, noise, pool, prior, **columns) for n, law in named.items()}
+    first = next(iter(models.values()))
     if plot:
         from bayescale.plot.picture import check_picture
 
@@ -93,9 +96,10 @@ def command(
 
     spread = {"workers": workers, "folder": folder, "progress": False if json else None}
     result = holdout(
-        [model.law for model in models], runs, split=split, noise=models[0].noise,
-        pooling=models[0].pooling, points=split_values(point) or (), stack=stack, by=by,
-        seed=seed, draws=draws, **spread, **reading,
+        {name: model.law for name, model in models.items()}, table, split=split,
+        noise=first.noise, pooling=first.pooling, points=split_values(point) or (),
+        stack=stack, by=by,
+        seed=seed, draws=draws, **spread,
     )  # fmt: skip
     answer(result, json)
     if plot:

@@ -27,10 +27,13 @@ def command(
       bayescale laws
       bayescale laws chinchilla
     """
+    from bayescale.choosing import example
     from bayescale.cli.output import show, show_json
-    from bayescale.laws import LAWS, get_law
+    from bayescale.families import FAMILIES
+    from bayescale.laws import LAWS
 
-    chosen = list(LAWS.values()) if name is None else [get_law(name)]
+    families = [family.example for family in FAMILIES.values()]
+    chosen = [*LAWS.values(), *families] if name is None else [example(name)]
     if json:
         records = [record(law) for law in chosen]
         show_json(records if name is None else records[0])

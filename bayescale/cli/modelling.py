@@ -71,8 +71,19 @@ def _cost(cost: str | None, factor: float | None, scales: dict[str, float]) -> "
     raise DataError(f"--cost '{cost}' is unknown; expected six_nd or active:COLUMN.")
 
 
+def arranged(
+    law: str, runs: Any, reading: dict[str, Any]
+) -> "tuple[Law | str, Any, dict[str, Any]]":
+    """Law, runs and what is left to say of reading: of a family, the table is read now."""
+    from bayescale.choosing import choose, find_family
+
+    if find_family(law) is None:
+        return law, runs, reading
+    return *choose(law, runs, reading), {}
+
+
 def build_model(
-    law: str,
+    law: "Law | str",
     noise: str | None,
     pools: Sequence[str] | None,
     priors: Sequence[str] | None,

@@ -53,12 +53,15 @@ def command(
       bayescale sbc coupled --design runs.csv --plot ranks.png
       bayescale sbc chinchilla --around fit.nc --folder done --json
     """
+    from bayescale.choosing import choose, example, find_family
     from bayescale.cli.modelling import build_model
     from bayescale.cli.output import answer
     from bayescale.errors import FitError
 
     columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
-    model = build_model(law, noise, pool, prior, **columns)
+    if design and find_family(law):
+        law, design = choose(law, design, {})
+    model = build_model(example(law), noise, pool, prior, **columns)
     if plot:
         from bayescale.plot.picture import check_picture
 

@@ -1,5 +1,6 @@
 """Families of laws whose labels come from a table: one file each, one line here."""
 
+from bayescale.families.decoupled import DECOUPLED
 from bayescale.families.family import Family
 
-FAMILIES: dict[str, Family] = {family.name: family for family in ()}
+FAMILIES: dict[str, Family] = {family.name: family for family in (DECOUPLED,)}

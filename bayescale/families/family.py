@@ -1,6 +1,7 @@
 """Laws whose labels come from a table: mixtures of domains, scores of benchmarks."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,9 @@ class Family:
         return self.build(**{k: _frozen(v) for k, v in json.loads(recipe).items()})
 
     def parse(self, text: str) -> dict[str, Any]:
-        """Options as written behind the family's name: ``transfer=additive,repetition=no``.
+        """Options as written behind the family's name: ``transfer=additive:repetition=no``.
+
+        A comma separates them too.
 
         Raises
         ------
@@ -58,7 +61,7 @@ class Family:
             An option that the family hasn't, or one without a value.
         """
         found: dict[str, Any] = {}
-        for part in filter(None, (p.strip() for p in text.split(","))):
+        for part in filter(None, (p.strip() for p in re.split("[,:]", text))):
             name, sign, value = (x.strip() for x in part.partition("="))
             if not sign or not value:
                 raise LawError(f"'{part}' of '{self.name}:{text}' is not of the form option=value.")

@@ -2,11 +2,14 @@
 
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law
+from bayescale.laws.broken_power_law import broken_power_law
 from bayescale.laws.chinchilla import CHINCHILLA
 from bayescale.laws.compute_frontier import COMPUTE_FRONTIER
 from bayescale.laws.coupled import COUPLED
 from bayescale.laws.kaplan import KAPLAN
+from bayescale.laws.overtraining import OVERTRAINING
 from bayescale.laws.power_law import power_law
+from bayescale.laws.repetition import repetition
 
 LAWS: dict[str, Law] = {
     law.name: law
@@ -18,6 +21,12 @@ LAWS: dict[str, Law] = {
         power_law("N"),
         power_law("D"),
         power_law("C"),
+        broken_power_law("N"),
+        broken_power_law("D"),
+        broken_power_law("C"),
+        repetition(),
+        repetition(excess_params=False),
+        OVERTRAINING,
     )
 }
 

@@ -76,6 +76,12 @@ def _grid(model: Model) -> "tuple[pd.DataFrame, str]":
     import pandas as pd
 
     inputs = [i.name for i in model.law.inputs]
+    if model.law.design:
+        frame = pd.DataFrame(model.law.design())
+        if model.noise.runs or set(model.columns) - set(frame):
+            run = np.arange(len(frame)) % SIZES
+            return _grouped(model, frame, run, f"{len(frame)} rows of the law's own design")
+        return frame, f"{len(frame)} rows of the law's own design"
     if sorted(inputs) == ["D", "N"]:
         sizes, tokens = np.geomspace(*RANGES["N"], SIZES), np.geomspace(*RANGES["D"], TOKENS)
         frame = pd.DataFrame(product(sizes, tokens), columns=["N", "D"])
@@ -100,13 +106,13 @@ def _grouped(
     """The grid once for each group, and runs named where their checkpoints share an offset."""
     import pandas as pd
 
-    columns = [c for c in model.columns if c != model.noise.runs]
+    columns = [c for c in model.columns if c != model.noise.runs and c not in frame]
     cells = list(product(GROUPS, repeat=len(columns)))
     parts = [frame.assign(**dict(zip(columns, cell, strict=True))) for cell in cells]
     joined = pd.concat(parts, ignore_index=True)
     if columns:
         said += f", in each of {len(cells)} groups of {', '.join(columns)}"
-    if model.noise.runs and model.noise.runs not in columns:
+    if model.noise.runs and model.noise.runs not in joined:
         names = [f"r{1 + r + k * SIZES}" for k in range(len(cells)) for r in run]
         joined[model.noise.runs] = names
         said += f", {len(set(names))} runs by {model.noise.runs}"

@@ -11,10 +11,10 @@ from bayescale.check.calibration.design import make_design
 from bayescale.check.calibration.ranks import Ranked, rank_fits, ranked_names
 from bayescale.check.calibration.result import Calibration, count_gates
 from bayescale.check.calibration.simulator import DataSets, Simulator
+from bayescale.choosing import choose, example, find_family
 from bayescale.errors import FitError, LawError
 from bayescale.inference.model import Model, make_model
 from bayescale.law import Law
-from bayescale.laws import get_law
 from bayescale.many.job import stream_fits
 from bayescale.noise import Noise
 from bayescale.pooling import Pool, Pooling
@@ -106,6 +106,7 @@ def sbc(
     """
     begin = time.perf_counter()
     _check(fits, draws, ranks, seed, level)
+    law, design = _arranged(law, design)
     model, source = _models(law, noise, pooling, priors, simulate, around, design)
     runs, said = make_design(model, around.runs if around is not None else design)
     simulator = Simulator(model, source, runs, int(seed), around)
@@ -128,6 +129,13 @@ def sbc(
     return _result(simulator, names, found, numbers | about | seconds)
 
 
+def _arranged(law: Law | str, design: Any) -> tuple[Law, Any]:
+    """The law, of a family the one that the design's labels ask for, and the design."""
+    if find_family(law) and design is not None:
+        return choose(law, design, {})
+    return example(law), design
+
+
 def _check(fits: int, draws: int, ranks: int, seed: int, level: float) -> None:
     """Raise where a number is out of range."""
     for name, value, least in (
@@ -146,7 +154,7 @@ def _check(fits: int, draws: int, ranks: int, seed: int, level: float) -> None:
 
 
 def _models(
-    law: Law | str,
+    law: Law,
     noise: Noise | None,
     pooling: Any,
     priors: Mapping[str, Prior] | None,
@@ -156,16 +164,14 @@ def _models(
 ) -> tuple[Model, Model]:
     """The model that is fitted, and the one that simulates."""
     if around is None:
-        model = make_model(get_law(law), noise, Pooling.of(pooling), priors)
+        model = make_model(law, noise, Pooling.of(pooling), priors)
         return model, _simulating(model, simulate)
     given = {"noise": noise, "pooling": pooling, "priors": priors, "design": design}
     for name, value in (given | {"simulate": simulate}).items():
         if value is not None:
             raise FitError(f"around a fit, {name} is the fit's own; leave {name}= out.")
-    if get_law(law).name != around.law.name:
-        raise FitError(
-            f"the fit to check around is of law '{around.law.name}', not '{get_law(law).name}'."
-        )
+    if law.name != around.law.name:
+        raise FitError(f"the fit to check around is of law '{around.law.name}', not '{law.name}'.")
     return around.model, around.model
 
 

@@ -14,6 +14,7 @@ from bayescale.check.extrapolation.predict import (
 )
 from bayescale.check.extrapolation.result import Holdout, Missing, Outcome
 from bayescale.check.extrapolation.splits import Rule, Split, make_splits, parse_split, say_factor
+from bayescale.choosing import choose_all, example, find_family
 from bayescale.errors import DataError, FitError, LawError, nearest
 from bayescale.fitted import Fit
 from bayescale.inference.model import Model, make_model
@@ -102,13 +103,11 @@ def holdout(
     FitError
         An unknown estimator, a stack of one law, or no split of any law could be scored.
     """
-    from bayescale.data.public import load_runs
-
     rule, named = parse_split(split), name_laws(laws)
+    _check_asked(named, points, stack)
+    found_laws, table = choose_all(named, runs, reading)
     pooling = Pooling.of(pooling)
-    models = {name: make_model(law, noise, pooling, priors) for name, law in named.items()}
-    _check_asked(models, points, stack)
-    table = load_runs(runs, **reading)
+    models = {name: make_model(law, noise, pooling, priors) for name, law in found_laws.items()}
     splits = make_splits(table, rule, seed)
     _check_sizes(models, table, rule, splits)
     task = Task(table, {s.name: s for s in splits}, _logged(models), seed)
@@ -129,7 +128,7 @@ def holdout(
     return _result(task, split, found, weights, next(iter(models.values())).law.response)
 
 
-def name_laws(laws: Laws) -> dict[str, Law]:
+def name_laws(laws: Laws) -> dict[str, Law | str]:
     """The laws by name.
 
     Raises
@@ -138,20 +137,21 @@ def name_laws(laws: Laws) -> dict[str, Law]:
         There is none, two have one name, or a name is taken.
     """
     if isinstance(laws, Mapping):
-        found = {str(name): get_law(law) for name, law in laws.items()}
+        found = {str(name): _known(law) for name, law in laws.items()}
     else:
-        listed = [get_law(law) for law in ([laws] if isinstance(laws, Law | str) else laws)]
-        found = {law.name: law for law in listed}
+        listed = [_known(law) for law in ([laws] if isinstance(laws, Law | str) else laws)]
+        names = [law if isinstance(law, str) else law.name for law in listed]
+        found = dict(zip(names, listed, strict=True))
         if len(found) < len(listed):
             raise LawError(
-                f"two of the laws have one name ({', '.join(law.name for law in listed)}); give a "
-                "mapping of names to laws."
+                f"two of the laws have one name ({', '.join(names)}); give a mapping of names to "
+                "laws."
             )
     if not found:
         raise LawError("no law was given; see `bayescale laws`.")
     if STACK in found:
         raise LawError(f"a law can't be called '{STACK}' here; give it another name.")
-    responses = {law.response for law in found.values()}
+    responses = {example(law).response for law in found.values()}
     if len(responses) > 1:
         raise LawError(
             f"the laws predict different responses ({', '.join(sorted(responses))}), so their "
@@ -172,17 +172,20 @@ def _fits(
             yield name, key, fitted
 
 
-def _check_asked(models: Mapping[str, Model], points: Sequence[str], stack: bool) -> None:
+def _known(law: Law | str) -> Law | str:
+    """The law, or the text that names a family, whose labels come from the table."""
+    return law if find_family(law) else get_law(law)
+
+
+def _check_asked(laws: Mapping[str, Any], points: Sequence[str], stack: bool) -> None:
     for point in points:
         if point not in POINTS:
             raise FitError(
                 f"unknown point estimator '{point}'; known: {', '.join(POINTS)}."
                 + nearest(str(point), list(POINTS))
             )
-    if stack and len(models) < 2:
-        raise FitError(
-            f"a stack mixes two laws or more, and only '{next(iter(models))}' was given."
-        )
+    if stack and len(laws) < 2:
+        raise FitError(f"a stack mixes two laws or more, and only '{next(iter(laws))}' was given.")
 
 
 def _check_sizes(

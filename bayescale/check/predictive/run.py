@@ -166,12 +166,11 @@ def prior_ppc(
 
 def _prior_model(law: Any, runs: Any, noise: Any, pooling: Any, priors: Any, reading: Any) -> Any:
     """Model, runs, layout and packing of a law or of a fit."""
-    from bayescale.data.public import load_runs
+    from bayescale.choosing import choose
     from bayescale.fitted import Fit
     from bayescale.inference.batch import make_layout
     from bayescale.inference.model import make_model
     from bayescale.inference.packing import Packing
-    from bayescale.laws import get_law
     from bayescale.pooling import Pooling
 
     if isinstance(law, Fit):
@@ -183,8 +182,8 @@ def _prior_model(law: Any, runs: Any, noise: Any, pooling: Any, priors: Any, rea
         return law.model, law.runs, law.layout, law.packing, law
     if runs is None:
         raise DataError("prior_ppc of a law needs runs: a table, a path or a data set's name.")
-    model = make_model(get_law(law), noise, Pooling.of(pooling), priors)
-    table = load_runs(runs, **reading)
+    law, table = choose(law, runs, reading)
+    model = make_model(law, noise, Pooling.of(pooling), priors)
     layout = make_layout(model, table)
     return model, table, layout, Packing.of(model, layout.labels), None
 
