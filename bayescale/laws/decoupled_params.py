@@ -1,0 +1,181 @@
+"""Parameters with their priors, and derived quantities, of the decoupled laws."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayescale.arrays import namespace, power
+from bayescale.law import Coordinate, Derived, Input, Param
+from bayescale.laws.common import (
+    EXPONENT,
+    IRREDUCIBLE,
+    TERM,
+    WHY_EXPONENT,
+    WHY_IRREDUCIBLE,
+    WHY_TERM,
+)
+from bayescale.laws.decoupled_parts import REDUCIBLE, SIZE_RATIO, Values, slope_coordinates
+from bayescale.priors import Beta, LogNormal, Normal
+from bayescale.signature import taking
+
+OF_EACH, OF_VARYING = ("objective",), ("varying",)
+D = Input("D", "tokens of each source", "tokens", ("source",), positive=False, at_least=0.0)
+OBJECTIVE = Input("objective", "objective whose loss a row holds", "name", OF_EACH, kind="label")
+FRONTIER_EQUATION = (
+    r"L = E_o + a_o \left(\frac{N}{N_{c,o}}\right)^{-\gamma_o/a_o}"
+    r" + (1 - a_o) \left(\frac{6 N_{c,o} D_o}{C_{c,o}}\right)^{-\gamma_o/(1 - a_o)}"
+)
+DATA_EQUATION = r"L = E_o + \frac{B_o}{D_o^{\beta_o}}"
+
+_E = Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", OF_EACH, why=WHY_IRREDUCIBLE)
+
+
+def frontier_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
+    """E, C_c, gamma, a, N_c of each objective, and slopes of those objectives that vary."""
+    constants = (
+        _E,
+        Param(
+            "C_c", LogNormal(0.6, 1.0), "compute on own tokens at which the optimum's reducible "
+            "loss is 1", "FLOP", r"C_{c}", OF_EACH, coordinate=REDUCIBLE,
+            why="small sweeps sit where their optimum is a few tenths of a nat to a nat and a "
+            "half above E; two prior SDs: .08 to 4.4",
+        ),
+        Param(
+            "gamma", LogNormal(0.17, 0.5), "compute exponent of the reducible loss", "", r"\gamma",
+            OF_EACH, why="published: .05 (Kaplan), .15 to .18 (Chinchilla), .25 (images); two "
+            "prior SDs: .06 to .46",
+        ),
+        Param(
+            "a", Beta(3.0, 3.0), "allocation exponent of N", "", "a", OF_EACH,
+            why="published: .46 to .73; even odds of either side of a half, 90% within .19 to .81",
+        ),
+        Param(
+            "N_c", LogNormal(1.0, 1.5), "optimal size where the optimum's reducible loss is 1",
+            "parameters", r"N_{c}", OF_EACH, coordinate=SIZE_RATIO,
+            why="sweeps lie about the optimum: within a factor of 20 of it",
+        ),
+    )  # fmt: skip
+    return (*constants, *_frontier_slopes(varies, at)) if len(at) else constants
+
+
+def _frontier_slopes(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
+    coordinates = slope_coordinates(varies, at)
+    listed = {
+        "a": Param(
+            "a_slope", Normal(0.0, 2.0), "change of logit a per unit of composition", "",
+            r"\eta_{1}", OF_VARYING, why="published: -1.5 for ratios of .1 to .3; .1 more moves a "
+            "by .05 either way at one prior SD",
+        ),
+        "gamma": Param(
+            "gamma_slope", Normal(0.0, 1.0), "change of ln gamma per unit of composition", "",
+            r"\gamma_{1}", OF_VARYING, why="exponents of one objective keep their order of size",
+        ),
+        "K": Param(
+            "C_c_slope", Normal(0.0, 1.5), "change of ln C_c per unit of composition", "",
+            r"C_{c,1}", OF_VARYING, coordinate=coordinates["K"],
+            why="a tenth more of it moves the reducible loss by 15% either way at one prior SD",
+        ),
+        "N0": Param(
+            "N_c_slope", Normal(0.0, 5.0), "change of ln N_c per unit of composition", "",
+            r"N_{c,1}", OF_VARYING, coordinate=coordinates["N0"],
+            why="a tenth more of it moves the optimal size by a factor 1.6 at one prior SD",
+        ),
+    }  # fmt: skip
+    return tuple(p for name, p in listed.items() if name in varies)
+
+
+def frontier_derived(
+    where: Sequence[float], centre: float, at: np.ndarray, slope: bool
+) -> tuple[Derived, ...]:
+    """Exponents and coefficients at the centre, and a, b at other compositions."""
+    held = f"at composition {centre:g}" if len(at) else ""
+    found = [
+        Derived("b", lambda a: 1 - a,
+                f"allocation exponent of D {held}", "", "b", OF_EACH),
+        Derived("alpha", lambda a, gamma: gamma / a,
+                f"size exponent {held}", "", r"\alpha", OF_EACH),
+        Derived("beta", lambda a, gamma: gamma / (1 - a),
+                f"data exponent {held}", "", r"\beta", OF_EACH),
+        Derived("A", lambda a, gamma, N_c: a * power(N_c, gamma / a),
+                f"size term at N = 1 {held}", "nats/token", "A", OF_EACH),
+        Derived("B", lambda a, gamma, N_c, C_c: (1 - a) * power(C_c / (6 * N_c), gamma / (1 - a)),
+                f"data term at D = 1 {held}", "nats/token", "B", OF_EACH),
+        Derived("N0", lambda a, N_c, C_c, N_ref, D_ref: N_c * power(6 * N_ref * D_ref / C_c, a),
+                "optimal size at the reference budget", "parameters", r"N_{0}", OF_EACH),
+    ]  # fmt: skip
+    if slope and len(where):
+        off = np.asarray(where) - centre
+
+        def larger(v: Values) -> Any:
+            """Of a: shape (..., varying, composition)."""
+            a = v["a"][..., at]
+            odds = (a / (1 - a))[..., None]
+            return 1 / (1 + namespace(a).exp(-v["a_slope"][..., None] * off) / odds)
+
+        axes = (*OF_VARYING, "composition")
+        found += [
+            Derived("a_at", taking(("a", "a_slope"), larger),
+                    "allocation exponent of N by composition", "", "a(r)", axes),
+            Derived("b_at", taking(("a", "a_slope"), lambda v: 1 - larger(v)),
+                    "allocation exponent of D by composition", "", "b(r)", axes),
+        ]  # fmt: skip
+    return tuple(found)
+
+
+def data_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
+    """E, B and beta of each objective, and slopes of those objectives that vary."""
+    term = Coordinate(
+        "data_term",
+        lambda data_term, beta, D_ref: data_term * power(D_ref, beta),
+        lambda B, beta, D_ref: B * power(D_ref, -beta),
+        "loss due to finite data at the data's geometric mean of tokens",
+        "nats/token",
+    )
+    found = [
+        _E,
+        Param(
+            "B",
+            TERM,
+            "data term at D = 1",
+            "nats/token",
+            "B",
+            OF_EACH,
+            coordinate=term,
+            why=WHY_TERM,
+        ),
+        Param("beta", EXPONENT, "data exponent", "", r"\beta", OF_EACH, why=WHY_EXPONENT),
+    ]
+    turns = ("beta", *(("beta_slope",) if "beta" in varies else ()))
+
+    def turn(v: Values) -> Any:
+        """What beta(r) does to ln B for one data term at the data's centre."""
+        return v["beta"][..., at] * v.get("beta_slope", 0.0) * np.log(v["D_ref"])
+
+    slope = Coordinate(
+        "data_term_slope",
+        taking(("data_term_slope", "D_ref", *turns), lambda v: v["data_term_slope"] + turn(v)),
+        taking(("B_slope", "D_ref", *turns), lambda v: v["B_slope"] - turn(v)),
+        "change of the log data term per unit of composition",
+    )
+    listed = {
+        "beta": Param(
+            "beta_slope", Normal(0.0, 1.0), "change of ln beta per unit of composition", "",
+            r"\beta_{1}", OF_VARYING, why="exponents of one objective keep their order of size",
+        ),
+        "B": Param(
+            "B_slope", Normal(0.0, 1.5), "change of ln B per unit of composition", "", r"B_{1}",
+            OF_VARYING, coordinate=slope,
+            why="a tenth more of it moves the data term by 15% either way at one prior SD",
+        ),
+    }  # fmt: skip
+    return (*found, *(p for n, p in listed.items() if n in varies and len(at)))
+
+
+def data_derived(varies: Sequence[str], at: np.ndarray) -> tuple[Derived, ...]:
+    """What a unit of composition is worth in tokens, where B alone varies."""
+    if tuple(varies) != ("B",) or not len(at):
+        return ()
+    worth = taking(("B_slope", "beta"), lambda v: -v["B_slope"] / v["beta"][..., at])
+    meaning = "change of ln effective tokens per unit of composition"
+    return (Derived("tokens_slope", worth, meaning, "", r"t_{1}", OF_VARYING),)
