@@ -72,7 +72,7 @@ def listing(found: "list[tuple[DataSet, Runs | None]]") -> "Table":
         [d.name, str(len(runs)) if runs else "–", whereabouts(d), d.licence, d.title]
         for d, runs in found
     ]
-    notes = ["one in full: bayescale datasets NAME", "to fit one: bayescale fit chinchilla NAME"]
+    notes = ["one in full: bayescale datasets NAME", "to fit one: bayescale fit LAW NAME"]
     if any(row[2] == "missing" for row in rows):
         notes.append(
             "missing: its file was derived from the source; put it into a folder, and name the "

@@ -77,7 +77,14 @@ def load_dataset(name: str | DataSet) -> Runs:
     """
     record = name if isinstance(name, DataSet) else find_dataset(name)
     with _located(record) as path:
-        runs = read_runs(path, columns=record.columns, where=record.where, cost=record.cost)
+        runs = read_runs(
+            path,
+            columns=record.columns,
+            where=record.where,
+            cost=record.cost,
+            curves=record.curves,
+            drop_missing=record.drop_missing,
+        )
     if record.best_per:
         runs.require([*record.best_per, "loss"], f"data set '{record.name}'")
         best: Any = runs.table.groupby(list(record.best_per))["loss"].idxmin().to_numpy()

@@ -1,70 +1,6 @@
-"""Public data sets: where each comes from, and what of it is taken.
+"""Sweeps over parameters and tokens."""
 
-A file has an address only where the copy with this hash is byte-identical to the original; the
-others were derived from it and are read from the folder named by BAYESCALE_DATA.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from bayescale.data.cost import SIX_ND, CostModel
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """A public data set, as a record.
-
-    Parameters
-    ----------
-    name
-        Short name, for `load_dataset` and the shell.
-    title
-        One line for people.
-    file
-        Path below the data folder (or below this package if `packaged`).
-    sha256
-        Hash of the file.
-    url
-        Address of the original with a pinned commit, or None where the file was derived.
-    columns
-        Canonical name to column of the file, where it isn't recognised by itself.
-    where
-        Row filter.
-    best_per
-        Of the runs that agree in these canonical columns only the one with the lowest loss is
-        kept (sweeps over learning rates).
-    cost
-        How N, D and C are tied.
-    citation
-        Whom to cite.
-    licence
-        Licence as the source states it.
-    note
-        What to know before fitting.
-    laws
-        Laws it is suited for.
-    packaged
-        Whether the file lies inside the package.
-    """
-
-    name: str
-    title: str
-    file: str
-    sha256: str
-    citation: str
-    licence: str
-    note: str
-    url: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    where: str | None = None
-    best_per: tuple[str, ...] = ()
-    cost: CostModel = SIX_ND
-    laws: tuple[str, ...] = ("chinchilla",)
-    packaged: bool = False
-
-
-_RAW = "https://raw.githubusercontent.com"
-_NONE = "none stated"
+from bayescale.data.catalog.record import NONE_STATED, RAW, DataSet
 
 _SIMULATED = DataSet(
     name="simulated-sweep",
@@ -83,12 +19,12 @@ _CHINCHILLA = DataSet(
     title="245 runs read off Figure 4 of the Chinchilla paper",
     file="chinchilla_epoch/svg_extracted_data.csv",
     sha256="193478df4e90f040016431996c45682659306840ecdadf83cfb9cd5ca0aa1b30",
-    url=f"{_RAW}/epoch-research/analyzing-chinchilla/92258837425e1b5f2851d624287f0120583a3d0e/"
+    url=f"{RAW}/epoch-research/analyzing-chinchilla/92258837425e1b5f2851d624287f0120583a3d0e/"
     "data/svg_extracted_data.csv",
     columns={"N": "Model Size", "C": "Training FLOP", "loss": "loss"},
     citation="Besiroglu, Erdil, Barnett, You (2024), arXiv:2404.10102; figure: Hoffmann et al. "
     "(2022), arXiv:2203.15556",
-    licence=_NONE,
+    licence=NONE_STATED,
     note="Loss is decoded from colours, in steps of about 0.005. The replication dropped the five "
     "runs with the fewest tokens per parameter; here all 245 are kept.",
     laws=("chinchilla", "coupled"),
@@ -133,18 +69,18 @@ def _marin(name: str, dataset: str) -> DataSet:
         title=f"Marin IsoFLOP sweep on {_corpus(dataset)}",
         file="isoflop_marin/isoflops.csv",
         sha256="f2c307ac8152f0df9b2be720bfc5958fdc54688de152e3294cec12da34cfa7f2",
-        url=f"{_RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
+        url=f"{RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
         "data/isoflops/extract/marin_202603/isoflops.csv",
         columns={"N": "params", "D": "tokens", "C": "budget"},
         where=f"dataset == '{dataset}'",
         citation="runs of the Marin project (marin-community/marin)",
-        licence=_NONE,
+        licence=NONE_STATED,
         note="The budget counts attention: 0.74 to 1.07 times 6 N D. Loss is a macro-average over "
         "Paloma. D/N reaches several thousand.",
     )
 
 
-CATALOG: tuple[DataSet, ...] = (
+SWEEPS: tuple[DataSet, ...] = (
     _SIMULATED,
     _CHINCHILLA,
     _porian("porian", "refinedweb", "RefinedWeb"),
@@ -166,12 +102,12 @@ CATALOG: tuple[DataSet, ...] = (
         title="(Mis)fitting: 12M to 1B models, best learning rate per (N, D)",
         file="misfitting/scaling_results_last_ckpt_only.csv",
         sha256="cd96b9eb8e5b2adc80e6739a642dd8554590edc96234d36859ab6ed0f5c30562",
-        url=f"{_RAW}/hadasah/scaling_laws/1f3708c0a12df0effb0ee906b1da5f9f0ff4f4f1/"
+        url=f"{RAW}/hadasah/scaling_laws/1f3708c0a12df0effb0ee906b1da5f9f0ff4f4f1/"
         "data/scaling_results_last_ckpt_only.csv",
         columns={"N": "N", "D": "D", "C": "C", "loss": "loss"},
         best_per=("N", "D"),
         citation="Li, Kudugunta, Zettlemoyer (2025), arXiv:2502.18969",
-        licence=_NONE,
+        licence=NONE_STATED,
         note="N counts embeddings (N_no_emb doesn't). Small budgets: D/N from 0.2 up.",
     ),
     DataSet(
@@ -179,12 +115,12 @@ CATALOG: tuple[DataSet, ...] = (
         title="Step Law: 17 (N, D) cells of dense models, best learning rate and batch size",
         file="step_law/dense_lr_bs_loss.csv",
         sha256="9e46181076c04d450294d75dfe6f72adc416e231e154a07b337e378f9410002c",
-        url=f"{_RAW}/step-law/steplaw/32a8f4cc50247695fb56cc6c9117abdf67c97763/"
+        url=f"{RAW}/step-law/steplaw/32a8f4cc50247695fb56cc6c9117abdf67c97763/"
         "data/dense_lr_bs_loss.csv",
         columns={"N": "N", "D": "D", "loss": "smooth loss"},
         best_per=("N", "D"),
         citation="Li et al. (2025), arXiv:2503.04715",
-        licence=_NONE,
+        licence=NONE_STATED,
         note="N is non-embedding. The smoothed training loss is taken, since the loss of a single "
         "last step is noisy. 17 cells leave E nearly open.",
     ),
@@ -193,12 +129,12 @@ CATALOG: tuple[DataSet, ...] = (
         title="Llama 3 IsoFLOP curves, digitised",
         file="isoflop_llama3/isoflops.csv",
         sha256="9450f8829778ce8bfb51cc9b18ef121ef18f0c81758cd8fbe74d9dcf0545a692",
-        url=f"{_RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
+        url=f"{RAW}/Open-Athena/scaling-law-analysis/3e0656ee3dce1a2c89aa67691920f5eb9d30f0fc/"
         "data/isoflops/extract/llama_3/isoflops.csv",
         columns={"N": "params", "D": "tokens", "C": "budget"},
         where="condition == 'raw_loss'",
         citation="figure of Llama Team (2024), arXiv:2407.21783",
-        licence=_NONE,
+        licence=NONE_STATED,
         note="The loss is as read off the figure (0.69 to 0.93), in an unknown unit that is not "
         "nats per token: exponents can be compared, E can't. N comes from 6 N D = C exactly.",
     ),
