@@ -87,7 +87,10 @@ class Law:
     signs : tuple of str
         Parameters or derived quantities whose sign is asked: P(< 0) is reported.
     centres : tuple of Centre
-        References of the law's own, for coordinates that differ by a column.
+        References of the law's own, beside those of its inputs.
+    may_rise : tuple of str
+        Inputs among N, D and C of which more may raise the loss while the others stay: N at a
+        learning rate that suited a smaller model. Of others more never does.
     recipe : tuple of (str, str)
         Factory's family and its options as JSON, by which a saved fit builds the law again.
 
@@ -117,10 +120,11 @@ class Law:
     design: Callable[[], Mapping[str, Any]] | None = None
     signs: tuple[str, ...] = ()
     centres: tuple[Centre, ...] = ()
+    may_rise: tuple[str, ...] = ()
     recipe: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for part in ("inputs", "params", "derived", "terms", "signs", "centres"):
+        for part in ("inputs", "params", "derived", "terms", "signs", "centres", "may_rise"):
             object.__setattr__(self, part, tuple(getattr(self, part)))  # a list is no value
         object.__setattr__(self, "labels", frozen_labels(self.name, self.labels))
         check_axes(self.name, self.axes, (*self.inputs, *self.params, *self.derived))
@@ -145,7 +149,7 @@ class Law:
         for c in self.centres:
             label, inputs = f"centre '{c.name}'", {i.name for i in self.inputs}
             check_signature(self.name, label, c.function, inputs)
-            if c.by not in {p.by for p in self.params}:
+            if c.by and c.by not in {p.by for p in self.params}:
                 raise LawError(f"law '{self.name}': no parameter differs by '{c.by}', as {label}.")
         for d in self.derived:
             check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)

@@ -75,7 +75,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Centre:
-    """Where the data of each label lie, in a law's own terms: a reference for coordinates.
+    """Where the data (of each label) lie, in a law's own terms: a reference for coordinates.
 
     References of inputs hold for the whole table. A target that is always trained with a tenth
     of its own tokens has its centre elsewhere than one with nine tenths, and a coordinate taken
@@ -87,10 +87,10 @@ class Centre:
         Argument of coordinates (and derived quantities).
     by : str
         Column of the run table for whose labels it is worked out apart; some parameter of the
-        law differs by it.
+        law differs by it. Empty: one number for all runs.
     function : callable
-        From inputs (arguments by name, as the mean gets them) to an array whose first axis is
-        that of the labels. Coordinates get each row, or each label, its own.
+        From inputs (arguments by name, as the mean gets them) to a number, or to an array whose
+        first axis is that of the labels. Coordinates get each row, or each label, its own.
     """
 
     name: str
