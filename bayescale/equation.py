@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eta": "η", "kappa": "κ",
     "lambda": "λ", "sigma": "σ", "nu": "ν", "phi": "φ", "tau": "τ", "exp": "exp", "ln": "ln",
-    "log": "log", "cdot": "·", "sum": "Σ", "prod": "Π",
+    "log": "log", "rho": "ρ", "cdot": "·", "sum": "Σ", "prod": "Π",
 }  # fmt: skip
 STAR = "\N{ASTERISK OPERATOR}"
 
@@ -45,6 +45,7 @@ def plain_text(latex: str) -> str:
             text,
         )
         text = re.sub(r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)", text)
+        text = re.sub(r"\b(ln|log|exp)\{([^{}]*)\}", _called, text)
         text = re.sub(r"\{\(([^{}]*)\)\}", r"(\1)", text)  # SymPy's \log{\left(x \right)}
     text = re.sub(r"\\([a-z]+)(?=\()", r"\1", text)  # \tanh and other functions
     text = re.sub(r"\s+", " ", text).replace(" )", ")").replace("( ", "(").strip()
@@ -55,6 +56,13 @@ def _bracket(part: str) -> str:
     part = part.strip()
     sign = part.startswith("-") and not re.search(r"[\s+*/]", part[1:])
     return part if sign or not re.search(r"[\s+*/-]", part) else f"({part})"
+
+
+def _called(match: re.Match[str]) -> str:
+    """A function of what stands in braces, which may be one bracket already."""
+    inside = match[2].strip()
+    whole = inside.startswith("(") and inside.find(")") == len(inside) - 1
+    return f"{match[1]}{inside}" if whole else f"{match[1]}({inside})"
 
 
 def traced_latex(law: "Law") -> str:

@@ -11,6 +11,15 @@ def _words(text: str) -> frozenset[str]:
 ROLES = ("N", "D", "C", "loss")
 MEANING = {"N": "parameters", "D": "tokens", "C": "training FLOP", "loss": "nats per token"}
 
+# Further inputs of laws that files know by another name. Their column stays where it is, and a
+# copy has the input's name; only a law that reads it asks what is in it.
+FURTHER_NAMES = {
+    "U": _words(
+        "uniquetokens uniquetoken nuniquetokens numuniquetokens uniquetraintokens "
+        "uniquetrainingtokens uniquedata utokens"
+    ),
+}
+
 # Names that say the role and nothing else.
 PLAIN_NAMES = {
     "N": _words(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayescale.data.aliases import (
+    FURTHER_NAMES,
     LETTER_QUALIFIERS,
     LOOSE_NAMES,
     MEANING,
@@ -108,7 +109,7 @@ def choose(
     headers
         Column names of the file.
     columns
-        Explicit map from role to column; "" or None leaves a role out.
+        Explicit map from role (or another input of a law) to column; "" or None leaves it out.
     values
         Gives the numbers below a candidate (unit applied), or None if it holds no numbers.
     source
@@ -117,7 +118,8 @@ def choose(
     Returns
     -------
     tuple
-        Role to chosen candidate, and role to the names of other columns that could be meant.
+        Role or further input to chosen candidate, and role to the names of other columns that
+        could be meant.
 
     Raises
     ------
@@ -142,7 +144,31 @@ def choose(
         left = [c for c in usable if c != chosen[role] and not _same(chosen[role], c, role, values)]
         if left:
             others[role] = [c.column for c in left]
-    return chosen, others
+    return chosen | _further(headers, explicit, values), others
+
+
+def _further(
+    headers: Sequence[str],
+    explicit: Mapping[str, str],
+    values: Callable[[Candidate], "np.ndarray | None"],
+) -> dict[str, Candidate]:
+    """Columns of inputs beyond the roles: those that the user names, and known aliases.
+
+    An alias is taken where one column of numbers has it and none has the input's own name.
+    """
+    found = {
+        name: Candidate(column, 0, _explicit_scale(column, name))
+        for name, column in explicit.items()
+        if name not in ROLES and column
+    }
+    for name, aliases in FURTHER_NAMES.items():
+        if name in explicit or name in headers:
+            continue
+        read = [read_header(text) for text in headers]
+        options = [Candidate(h.text, PLAIN, h.scale) for h in read if h.joined in aliases]
+        if len(options) == 1 and values(options[0]) is not None:
+            found[name] = options[0]
+    return found
 
 
 def check_mapping(
@@ -151,11 +177,7 @@ def check_mapping(
     """Check an explicit map of roles to columns and return it with the file's own spelling."""
     checked: dict[str, str] = {}
     for role, name in columns.items():
-        if role not in ROLES:
-            raise DataError(
-                f"columns: '{role}' is no role; map one of N, D, C, loss to a column, "
-                "for instance columns={'N': 'my_size'}." + nearest(role, list(ROLES))
-            )
+        _check_role(role)
         if not name:
             checked[role] = ""
             continue
@@ -171,6 +193,18 @@ def check_mapping(
             raise DataError(f"columns: '{same[0]}' is mapped to two roles; give each its own.")
         checked[role] = same[0]
     return checked
+
+
+def _check_role(role: str) -> None:
+    """Raise where a map gives a column to what no law reads, or to another name of a role."""
+    joined = read_header(role).joined
+    meant = next((r for r in ROLES if joined in PLAIN_NAMES[r] | LOOSE_NAMES[r]), "")
+    if role not in ROLES and (meant or joined == "loss" or not role.isidentifier()):
+        raise DataError(
+            f"columns: '{role}' is no role; map one of N, D, C, loss, or another input of a law, "
+            "to a column, for instance columns={'N': 'my_size'}."
+            + (f" Did you mean '{meant}'?" if meant else nearest(role, list(ROLES)))
+        )
 
 
 def _explicit_scale(name: str, role: str) -> float:

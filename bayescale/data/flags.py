@@ -7,6 +7,7 @@ import numpy as np
 
 from bayescale.data.divergence import diverged
 from bayescale.data.messages import range_text, rows_text
+from bayescale.data.overrepetition import MARGIN, harm, safe_epochs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,7 @@ def find_flags(
     """
     found = [*_few_rows(rows), *_duplicates(table, rows), *_repeats(table, rows)]
     found += [*_few_tokens(table, rows), *_mixed_units(table, rows), *_diverged(table, rows)]
+    found += _harmed(table, rows)
     if given_compute and {"N", "D", "C"} <= set(table):
         found += _cost_ratio(table, rows, cost)
     return tuple(found)
@@ -73,8 +75,8 @@ def _duplicates(table: "pd.DataFrame", rows: np.ndarray) -> list[Flag]:
 
 
 def _repeats(table: "pd.DataFrame", rows: np.ndarray) -> list[Flag]:
-    inputs = [c for c in ("N", "D") if c in table]
-    if len(inputs) < 2 or "loss" not in table:
+    inputs = [c for c in ("N", "D", "U") if c in table]
+    if not {"N", "D"} <= set(inputs) or "loss" not in table:
         return []
     groups: Any = table.groupby(inputs, sort=False)["loss"]
     differ = (groups.transform("nunique") > 1).to_numpy()
@@ -128,6 +130,25 @@ def _diverged(table: "pd.DataFrame", rows: np.ndarray) -> list[Flag]:
         diverged(inputs, table["loss"].to_numpy()),
         "a loss far above that of a run with no more parameters and no more tokens: diverged, "
         "or over-repeated data? Such runs follow no smooth law; leave them out with where.",
+    )
+
+
+def _harmed(table: "pd.DataFrame", rows: np.ndarray) -> list[Flag]:
+    if not {"N", "D", "U", "loss"} <= set(table):
+        return []
+    N, D, U, loss = (table[c].to_numpy(dtype=float) for c in ("N", "D", "U", "loss"))
+    if not np.all(U > 0):  # an error where a law reads it
+        return []
+    worse = harm(N, D, U, loss) > MARGIN
+    if not worse.any():
+        return []
+    limit = safe_epochs(D, U, worse)
+    return _flag(
+        "over-repeated",
+        rows,
+        worse,
+        "more epochs over the same tokens made the loss higher: repetition harms here, which no "
+        f"law of repetition follows; leave such runs out, for instance where='D < {limit:g} * U'.",
     )
 
 

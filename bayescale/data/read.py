@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.data.aliases import ROLES
+from bayescale.data.aliases import FURTHER_NAMES, ROLES
 from bayescale.data.cost import SIX_ND, CostModel
 from bayescale.data.frames import content_hash, tidy, to_pandas
 from bayescale.data.reader import Kept, TableReader
@@ -40,8 +40,9 @@ def read_runs(
         Path of a CSV (also .csv.gz), Parquet or JSON lines file; a pandas, polars or pyarrow
         table; or `Runs`, which come back as they are unless another argument is given.
     columns
-        Which column is what, for instance ``{"N": "my_size", "loss": "val_loss"}``; where left
-        out, usual names are recognised. ``{"C": ""}`` leaves a column out.
+        Which column is what, for instance ``{"N": "my_size", "loss": "val_loss"}``, inputs of a
+        law beyond N, D and C included (``{"U": "my_unique_tokens"}``); where left out, usual
+        names are recognised. ``{"C": ""}`` leaves a column out.
     cost
         How N, D and C are tied; ``C = 6 N D`` by default.
     where
@@ -66,7 +67,7 @@ def read_runs(
         One line naming the row or column, what was expected and what to do.
     """
     mapping = _mapping(columns, loss)
-    units = _checked_units(units)
+    units = _checked_units(units, mapping)
     keep = Kept(where, drop_missing, _checked_curves(curves))
     if isinstance(source, Runs):
         if not (mapping or cost or units or keep):
@@ -103,10 +104,13 @@ def _mapping(columns: Mapping[str, str | None] | None, loss: str | None) -> dict
     return mapping
 
 
-def _checked_units(units: Mapping[str, float] | None) -> dict[str, float]:
+def _checked_units(
+    units: Mapping[str, float] | None, mapping: Mapping[str, str | None]
+) -> dict[str, float]:
+    known = {"N", "D", "C", *FURTHER_NAMES, *mapping} - {"loss"}
     checked = {}
     for role, unit in (units or {}).items():
-        if role not in ("N", "D", "C"):
+        if role not in known:
             raise DataError(f"units: '{role}' is none of N, D, C; write units={{'N': 1e9}}.")
         if not np.isfinite(unit) or unit <= 0:
             raise DataError(f"units: {role} = {unit} must be a number above zero, such as 1e9.")
@@ -137,7 +141,7 @@ def _reread(
     own_names = {role: runs.columns[role] for role in runs.columns if role not in runs.derived}
     roles = {name: role for role, name in own_names.items()}
     new = {role: roles.get(name or "", name) for role, name in mapping.items()}
-    for role in ROLES:
+    for role in (*ROLES, *(name for name in own_names if name not in ROLES)):
         if role not in new:
             free = role in own_names and role not in new.values()
             new[role] = role if free else ""

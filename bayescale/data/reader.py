@@ -90,7 +90,7 @@ class TableReader:
     def read(self, mapping: Mapping[str, str | None], kept: Kept, sha256: str) -> Runs:
         """Find the columns, filter, check, and put the table together."""
         self._take_columns(mapping)
-        given = tuple(self.values)
+        given = tuple(role for role in self.values if role in ROLES)
         self._take_active()
         found = third(self.values, self.cost, self.frame)
         if found:
@@ -230,11 +230,13 @@ class TableReader:
     def _finish(self, given: tuple[str, ...], sha256: str) -> Runs:
         import pandas as pd
 
-        used = {taken.column for taken in self.chosen.values()} - {self.cost.column}
-        rest = self.frame.drop(columns=list(used))
+        roles = {taken.column for role, taken in self.chosen.items() if role in ROLES}
+        same = {role for role, taken in self.chosen.items() if taken.column == role}
+        rest = self.frame.drop(columns=list((roles | same) - {self.cost.column}))
         # The file's own "N", where another column was taken as N, keeps its numbers.
         rest = rest.rename(columns={r: f"{r} (file)" for r in self.values if r in rest})
-        canonical = {role: self.values[role] for role in ROLES if role in self.values}
+        order = [*ROLES, *(name for name in self.values if name not in ROLES)]
+        canonical = {role: self.values[role] for role in order if role in self.values}
         table = pd.concat([pd.DataFrame(canonical, index=rest.index), rest], axis=1)
         return Runs(
             table=table,
@@ -244,7 +246,7 @@ class TableReader:
             flags=(*self.flags, *find_flags(table, self.rows, self.cost, "C" in given)),
             source=self.source,
             sha256=sha256,
-            derived=frozenset(set(canonical) - set(given)),
+            derived=frozenset(set(canonical) - set(self.chosen)),
         )
 
 

@@ -148,7 +148,7 @@ class Runs:
     def describe(self) -> str:
         """Return what was taken for what, then the flags, one a line."""
         taken = []
-        for role in ROLES:
+        for role in (*ROLES, *(name for name in self.columns if name not in ROLES)):
             if role in self.columns:
                 sign = "=" if role in self.derived else "<-"
                 taken.append(f"{role} {sign} {self.columns[role]}")

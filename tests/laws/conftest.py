@@ -18,7 +18,7 @@ def realistic_inputs(law: Law) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(20)
     N = 10 ** rng.uniform(6, 11, ROWS)
     D = 10 ** rng.uniform(7, 13, ROWS)
-    known = {"N": N, "D": D, "C": 6 * N * D}
+    known = {"N": N, "D": D, "C": 6 * N * D, "U": D / rng.uniform(1, 60, ROWS)}
     missing = [i.name for i in law.inputs if i.name not in known]
     assert not missing, f"say in {__file__} what realistic values of {missing} are"
     return {i.name: known[i.name] for i in law.inputs}
