@@ -1,6 +1,10 @@
 """Families of laws whose labels come from a table: one file each, one line here."""
 
+from bayescale.families.bimodal import BIMODAL
+from bayescale.families.capability import CAPABILITY, CAPABILITY_LOSS
 from bayescale.families.decoupled import DECOUPLED
 from bayescale.families.family import Family
 
-FAMILIES: dict[str, Family] = {family.name: family for family in (DECOUPLED,)}
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (BIMODAL, CAPABILITY, CAPABILITY_LOSS, DECOUPLED)
+}

@@ -147,6 +147,18 @@ class Backbones:
     def _of(self, label: str) -> np.ndarray:
         return self.array[[f == label for f in self.families]]
 
+    def design(self, centre: float = 25e9) -> dict[str, Any]:
+        """Columns of a plain design: five checkpoints of each model, around so many tokens."""
+        each = np.repeat(np.arange(len(self.names)), 5)
+        columns: dict[str, Any] = {
+            "model": [self.names[m] for m in each],
+            "D": np.tile(centre * np.geomspace(0.5, 2.0, 5), len(self.names)),
+        }
+        columns |= {f"S_{c}": self.array[each, k] for k, c in enumerate(self.components)}
+        if self.families:
+            columns["family"] = [self.families[m] for m in each]
+        return columns
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record that `from_dict` reads back."""
         record: dict[str, Any] = {"names": self.names, "points": self.points}

@@ -3,7 +3,6 @@
 from functools import cache
 
 from bayescale.errors import LawError
-from bayescale.families.family import recipe_of
 from bayescale.law import Input, Law, Param, Reference
 from bayescale.laws.backbones import Backbones
 from bayescale.laws.capability_derived import derived_quantities
@@ -67,6 +66,8 @@ def capability(
     Law
         Response ``accuracy``, a fraction; reads S_1 to S_K, D, family and the effects' columns.
     """
+    from bayescale.families.family import recipe_of
+
     if link not in LINKS or absorption not in ABSORPTIONS:
         raise LawError(
             f"capability law with link '{link}', absorption '{absorption}'; expected one of "
@@ -106,7 +107,9 @@ def _inputs(mean: Mean) -> tuple[Input, ...]:
         Input("S", "capability score of the backbone", "accuracy", ("component",), positive=False)
     ]
     if mean.absorption != "none":
-        listed.append(Input("D", "multimodal training tokens", "tokens"))
+        # a number, since ln(D/D0) has tokens in it: in another unit it would be another law
+        D = Input("D", "multimodal training tokens", "tokens", positive=False, at_least=1.0)
+        listed.append(D)
     if mean.backbones.families and mean.falls:
         listed.append(Input("family", "family of the backbone", "name", ("family",), kind="label"))
     listed += [Input(n, f"covariate {n}", "as given", positive=False) for n in mean.effects]

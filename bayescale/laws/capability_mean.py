@@ -64,15 +64,7 @@ class Mean:
         return f"{left} = {' + '.join(terms)}"
 
     def design(self) -> dict[str, Any]:
-        """A plain design to simulate on: five checkpoints of each backbone, D0/2 to 2 D0."""
-        steps = np.geomspace(0.5, 2.0, 5) * self.centre
-        models, tokens = np.repeat(np.arange(len(self.backbones.names)), 5), np.tile(steps, 1)
-        columns: dict[str, Any] = {
-            "model": [self.backbones.names[m] for m in models],
-            "D": np.tile(tokens, len(self.backbones.names)),
-        }
-        for k, label in enumerate(self.backbones.components):
-            columns[f"S_{label}"] = self.backbones.array[models, k]
-        if self.backbones.families:
-            columns["family"] = [self.backbones.families[m] for m in models]
-        return columns | {name: (models % 2).astype(float) for name in self.effects}
+        """A plain design to simulate on: checkpoints of each backbone around D0."""
+        columns = self.backbones.design(self.centre)
+        count = len(columns["model"])
+        return columns | {name: np.arange(count) // 5 % 2.0 for name in self.effects}

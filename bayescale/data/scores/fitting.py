@@ -130,7 +130,7 @@ def _components(
     found = PCA(n_components=most, svd_solver="full").fit(filled)
     shares = found.explained_variance_ratio_
     count = components or int(np.searchsorted(np.cumsum(shares), explained - 1e-12)) + 1
-    loadings = found.components_[: min(count, most)]
+    loadings = np.asarray(found.components_)[: min(count, most)]
     sums = loadings.sum(axis=1)
     largest = loadings[np.arange(len(loadings)), np.abs(loadings).argmax(axis=1)]
     return loadings * np.sign(np.where(np.abs(sums) > 1e-9, sums, largest))[:, None], shares

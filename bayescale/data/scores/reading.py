@@ -87,7 +87,8 @@ def read_accuracies(
         frame = _wide(frame, key, bench, score)
     names = _chosen(frame, key, benchmarks)
     models = _models(frame, key)
-    values = np.column_stack([_numbers(frame[name], name, models) for name in names])
+    columns: Any = frame
+    values = np.column_stack([_numbers(columns[name], name, models) for name in names])
     models, values = _one_row_each(models, names, values)
     values, notes = _fractions(models, names, values, unit)
     return Accuracies(tuple(models), tuple(names), values, notes)
