@@ -205,7 +205,7 @@ def _predict(fit: "Fit", seed: int, asked: Mapping[str, Any]) -> Prediction:
     return Prediction(
         points=named | points,
         loss=mean,
-        new_run=_new_runs(laws, mean, points, seed),
+        new_run=new_runs(laws, mean, points, seed),
         reach=factors,
         title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
         unit=fit.law.response_unit,
@@ -228,14 +228,14 @@ def beyond_warning() -> str:
     )
 
 
-def _new_runs(
+def new_runs(
     laws: Surface, mean: np.ndarray, points: Mapping[str, np.ndarray], seed: int
 ) -> np.ndarray:
     """One noisy run a draw and point."""
     fit = laws.fit
     noise = fit.model.noise
     params = {p.name: laws.params[p.name][:, None] for p in noise.params()}
-    if noise.runs:
+    if noise.offsets:
         rng = np.random.default_rng([fit.seed, seed, 19])
         params["run_offset"] = rng.standard_normal(mean.shape)
     columns = {k: np.asarray(v) for k, v in points.items()}

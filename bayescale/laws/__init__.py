@@ -2,14 +2,21 @@
 
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law
+from bayescale.laws.abnar import ABNAR
 from bayescale.laws.broken_power_law import broken_power_law
 from bayescale.laws.chinchilla import CHINCHILLA
+from bayescale.laws.clark import CLARK
 from bayescale.laws.compute_frontier import COMPUTE_FRONTIER
 from bayescale.laws.coupled import COUPLED
 from bayescale.laws.kaplan import KAPLAN
+from bayescale.laws.krajewski import KRAJEWSKI
+from bayescale.laws.loss_to_accuracy import LOSS_TO_ERROR, loss_to_accuracy
+from bayescale.laws.observational import OBSERVATIONAL_COMPUTE
 from bayescale.laws.overtraining import OVERTRAINING
 from bayescale.laws.power_law import power_law
 from bayescale.laws.repetition import repetition
+from bayescale.laws.step_law import STEP_LAW
+from bayescale.laws.width_depth import WIDTH_DEPTH
 
 LAWS: dict[str, Law] = {
     law.name: law
@@ -27,6 +34,14 @@ LAWS: dict[str, Law] = {
         repetition(),
         repetition(excess_params=False),
         OVERTRAINING,
+        loss_to_accuracy(),
+        LOSS_TO_ERROR,
+        OBSERVATIONAL_COMPUTE,
+        CLARK,
+        ABNAR,
+        KRAJEWSKI,
+        STEP_LAW,
+        WIDTH_DEPTH,
     )
 }
 

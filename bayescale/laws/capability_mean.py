@@ -60,8 +60,8 @@ class Mean:
         elif self.absorption == "constant":
             terms.append(rf"B_{{mean}} {GAIN}")
         terms += [rf"\delta_{{{name}}} {name}" for name in self.effects]
-        left = "P" if self.link == "identity" else r"\ln{\left(\frac{P}{1 - P} \right)}"
-        return f"{left} = {' + '.join(terms)}"
+        odds = " + ".join(terms)
+        return f"P = {odds}" if self.link == "identity" else rf"P = \sigma\left({odds}\right)"
 
     def design(self) -> dict[str, Any]:
         """A plain design to simulate on: checkpoints of each backbone around D0."""
