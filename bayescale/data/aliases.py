@@ -9,7 +9,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 ROLES = ("N", "D", "C", "loss")
-MEANING = {"N": "parameters", "D": "tokens", "C": "training FLOP", "loss": "nats per token"}
+MEANING = {
+    "N": "parameters", "D": "tokens", "C": "training FLOP", "loss": "nats per token",
+    "U": "unique tokens",
+}  # fmt: skip
 
 # Further inputs of laws that files know by another name. Their column stays where it is, and a
 # copy has the input's name; only a law that reads it asks what is in it.
@@ -18,6 +21,13 @@ FURTHER_NAMES = {
         "uniquetokens uniquetoken nuniquetokens numuniquetokens uniquetraintokens "
         "uniquetrainingtokens uniquedata utokens"
     ),
+    "experts": _words("numexperts nexperts numberofexperts expertcount"),
+    "S": _words("sparsity expertsparsity"),
+    "G": _words("granularity expertgranularity"),
+    "lr": _words("learningrate peaklr peaklearningrate maxlr maxlearningrate"),
+    "bs": _words("batchsize globalbatchsize trainbatchsize"),
+    "width": _words("dmodel hiddensize modelwidth hiddendim nembd"),
+    "depth": _words("nlayers numlayers numhiddenlayers modeldepth nblocks numblocks"),
 }
 
 # Names that say the role and nothing else.

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
 
 MARGIN = 0.01  # in log loss; repeats of runs with other seeds differ by .003 (one SD) in C4 runs
-SAME = 1.01  # unique tokens within this factor are one set
+SAME = 1.01  # tokens within this factor are one amount
+ONE_SIZE = 1.005  # sizes likewise: patch sizes of one vision model differ by 1%
+FAR = 0.2  # harm against a smaller run, which may differ in more than its size
 
 
 def harm(N: np.ndarray, D: np.ndarray, U: np.ndarray, loss: np.ndarray) -> np.ndarray:
@@ -28,17 +30,21 @@ def harm(N: np.ndarray, D: np.ndarray, U: np.ndarray, loss: np.ndarray) -> np.nd
     Returns
     -------
     array, shape (run,)
-        ln of the loss over the least loss among runs with as many unique tokens, no more
-        parameters and fewer tokens seen; 0 for a run that is better than all of them, that has
-        none to compare with, or that repeats nothing.
+        ln of the loss over the least loss among runs of the same size with as many unique tokens
+        and fewer tokens seen; against runs of smaller size only where that is above 0.2, since
+        they may differ in more. 0 for a run that is better than all of them, that has none to
+        compare with, or that repeats nothing.
     """
     log_loss = np.log(loss)
     above = np.zeros(len(loss))
     for k in np.flatnonzero(D > SAME * U):
-        same = np.abs(np.log(U / U[k])) < np.log(SAME)
-        like = same & (N / N[k] < SAME) & (D / D[k] < 1 / SAME)
-        if like.any():
-            above[k] = max(0.0, float(log_loss[k] - log_loss[like].min()))
+        fewer = (np.abs(np.log(U / U[k])) < np.log(SAME)) & (D / D[k] < 1 / SAME)
+        same = fewer & (np.abs(np.log(N / N[k])) < np.log(ONE_SIZE))
+        if same.any():
+            above[k] = max(0.0, float(log_loss[k] - log_loss[same].min()))
+        smaller = fewer & (N / N[k] < 1)
+        if smaller.any() and log_loss[k] - log_loss[smaller].min() > FAR:
+            above[k] = max(above[k], float(log_loss[k] - log_loss[smaller].min()))
     return above
 
 

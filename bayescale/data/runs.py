@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.data.aliases import MEANING, ROLES
+from bayescale.data.aliases import FURTHER_NAMES, MEANING, ROLES
 from bayescale.data.columns import listed
 from bayescale.data.cost import CostModel
 from bayescale.data.flags import Flag, find_flags
@@ -136,10 +136,11 @@ class Runs:
         known += [str(c) for c in self.table.columns if c not in self.columns]
         one = missing[0]
         what = ", ".join(f"{m} ({MEANING[m]})" if m in MEANING else f"'{m}'" for m in missing)
-        if one in ROLES:
+        if one in ROLES or one in FURTHER_NAMES:
             more = (
                 f" Map it: columns={{'{one}': 'its name'}} (shell: --map \"{one}=its name\")."
-                + (" Two of N, D and C give the third." if one != "loss" else _loss_hint(known))
+                + (" Two of N, D and C give the third." if one in "NDC" else "")
+                + (_loss_hint(known) if one == "loss" else "")
             )
         else:
             more = nearest(one, known)
