@@ -162,10 +162,11 @@ def _further(
         if name not in ROLES and column
     }
     for name, aliases in FURTHER_NAMES.items():
-        if name in explicit or name in headers:
+        if name in explicit:
             continue
         read = [read_header(text) for text in headers]
         options = [Candidate(h.text, PLAIN, h.scale) for h in read if h.joined in aliases]
+        options = [Candidate(name, 0, 1.0)] if name in headers else options
         if len(options) == 1 and values(options[0]) is not None:
             found[name] = options[0]
     return found
