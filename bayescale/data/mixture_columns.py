@@ -11,7 +11,7 @@ from bayescale.errors import DataError, nearest
 # What stands around the name of a source or a target. "the_pile_" names the corpus of them all.
 _NAME = r"(?:the_pile_)?(?P<name>.+?)"
 _PATTERNS = {
-    "unique": [rf"(?:U|unique|unique_tokens)_{_NAME}", rf"{_NAME}_(?:unique_tokens|unique)"],
+    "unique": [rf"(?:U|unique_tokens|unique)_{_NAME}", rf"{_NAME}_(?:unique_tokens|unique)"],
     "tokens": [rf"(?:D|tokens)_{_NAME}", rf"{_NAME}_tokens"],
     "shares": [
         rf"(?:share|weight|fraction|frac|proportion)_{_NAME}",

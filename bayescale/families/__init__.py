@@ -4,9 +4,10 @@ from bayescale.families.bimodal import BIMODAL
 from bayescale.families.capability import CAPABILITY, CAPABILITY_LOSS
 from bayescale.families.decoupled import DECOUPLED
 from bayescale.families.family import Family
+from bayescale.families.mixture import MIXTURE
 from bayescale.families.observational import OBSERVATIONAL
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (BIMODAL, CAPABILITY, CAPABILITY_LOSS, DECOUPLED, OBSERVATIONAL)
+    for family in (BIMODAL, CAPABILITY, CAPABILITY_LOSS, DECOUPLED, MIXTURE, OBSERVATIONAL)
 }

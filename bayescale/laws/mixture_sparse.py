@@ -1,0 +1,57 @@
+r"""Transfers shrunk towards none: the regularised horseshoe, in non-centred coordinates.
+
+Most domains don't act on each other, a few do strongly. Piironen & Vehtari 2017 (arXiv:1707.01694,
+eq. 2.8 and 3.12): :math:`v_p = z_p \, g \tilde\lambda_p`,
+:math:`\tilde\lambda_p^2 = s^2 \lambda_p^2 / (s^2 + g^2 \lambda_p^2)`, with z standard normal and
+:math:`\lambda` half-Cauchy. A half-Cauchy is sampled as the shrinkage that it stands for:
+:math:`\kappa = 1/(1 + \lambda^2)` is Beta(1/2, 1/2), 1 where a transfer is shrunk to nothing.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from bayescale.arrays import namespace
+from bayescale.param import Coordinate, Param
+from bayescale.priors import Beta, HalfNormal, Normal
+from bayescale.signature import renamed
+
+SLAB = 2.0  # scale of a transfer that is not shrunk; of a token's worth 1
+GLOBAL = HalfNormal(0.5)
+WHY_GLOBAL = "a fraction of the slab: most transfers are small beside those that matter"
+
+
+def spread(kappa: Any, g: Any, slab: float) -> Any:
+    """Scale of each transfer: g lambda, at most about the slab's."""
+    xp = namespace(kappa)
+    common = namespace(g).expand_dims(g, axis=-1)
+    squared = common**2 * (1 - kappa) / kappa
+    return slab * xp.sqrt(squared / (slab**2 + squared))
+
+
+def shrunk(param: Param, positive: bool) -> list[Param]:
+    """A vector of transfers under the horseshoe, with its global scale and shrinkages.
+
+    Parameters
+    ----------
+    param : Param
+        The transfers; their own prior is replaced.
+    positive : bool
+        Whether they are worths of tokens, which can't be negative: half normal then.
+    """
+    site, slab = f"{param.name}_z", 1.0 if positive else SLAB
+    prior = HalfNormal(1.0) if positive else Normal(0.0, 1.0)
+    coordinate = Coordinate(
+        site,
+        to_param=renamed(lambda z, kappa, g: z * spread(kappa, g, slab), z=site),
+        from_param=renamed(
+            lambda value, kappa, g: value / spread(kappa, g, slab), value=param.name
+        ),
+        meaning="transfer in units of its own scale",
+    )
+    why = "regularised horseshoe (arXiv:1707.01694)"
+    kappa = "shrinkage of a transfer: 1 leaves nothing of it"
+    return [
+        replace(param, prior=prior, coordinate=coordinate, why=why),
+        Param("g", GLOBAL, "scale of all transfers", "", "g", why=WHY_GLOBAL),
+        Param("kappa", Beta(0.5, 0.5), kappa, "", r"\kappa", dims=param.dims, why=why),
+    ]
