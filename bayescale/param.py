@@ -48,6 +48,8 @@ class Input:
     kind : {"number", "label"}
         A label input is a column of names; the mean gets it as ones and zeros on the axis
         ``dims``, so that ``(x * target).sum(-1)`` picks the row's own.
+    latex : str
+        Its symbol in the equation, where that isn't the name.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Input:
     at_least: float | None = None
     at_most: float | None = None
     kind: Literal["number", "label"] = "number"
+    latex: str = ""
 
     def __post_init__(self) -> None:
         if len(self.dims) > 1 or (self.kind == "label" and not self.dims):

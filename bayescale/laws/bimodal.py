@@ -1,7 +1,5 @@
 """Bimodal law: what two modalities do to each other beside the mean of their own laws."""
 
-from functools import cache
-
 from bayescale.errors import LawError
 from bayescale.law import Derived, Law, Reference
 from bayescale.laws.bimodal_parts import (
@@ -17,10 +15,11 @@ from bayescale.laws.bimodal_parts import (
     table_check,
 )
 from bayescale.laws.common import N
+from bayescale.laws.memoised import memoised
 from bayescale.signature import taking
 
 
-@cache
+@memoised
 def bimodal(
     modalities: tuple[str, ...] = ("text", "speech"), pairs: Pairs = (("text", "speech"),)
 ) -> Law:

@@ -1,12 +1,11 @@
 """Capability-driven law of accuracy: transfer from the backbone, absorption of data."""
 
-from functools import cache
-
 from bayescale.errors import LawError
 from bayescale.law import Input, Law, Param, Reference
 from bayescale.laws.backbones import Backbones
 from bayescale.laws.capability_derived import derived_quantities
 from bayescale.laws.capability_mean import Mean
+from bayescale.laws.memoised import memoised
 from bayescale.noise import Noise
 from bayescale.priors import LogNormal, Normal, Uniform
 from bayescale.signature import taking
@@ -22,7 +21,7 @@ WHY_EFFECT = "instruction tuning moves accuracy by a few percent either way"
 LINKS = {"identity": 1.0, "logit": 4.0}  # log odds move four times as fast as accuracy at a half
 
 
-@cache
+@memoised
 def capability(
     backbones: Backbones,
     *,

@@ -1,6 +1,5 @@
 """Capability-driven law of loss: the size term of Chinchilla with capability in place of size."""
 
-from functools import cache
 from typing import Any
 
 from bayescale.arrays import namespace, power
@@ -15,6 +14,7 @@ from bayescale.laws.common import (
     exponent,
     irreducible_loss,
 )
+from bayescale.laws.memoised import memoised
 from bayescale.noise import Noise
 from bayescale.priors import LogNormal
 from bayescale.signature import taking
@@ -25,7 +25,7 @@ WHY_SENSITIVITY = (
 WHY_TILT = "more text capability helps: half of all directions within about 45 degrees of it"
 
 
-@cache
+@memoised
 def capability_loss(backbones: Backbones, *, offsets: bool = True) -> Law:
     r"""Training loss from the backbone's text scores and the multimodal data.
 

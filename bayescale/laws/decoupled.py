@@ -1,6 +1,5 @@
 """Decoupled laws: an objective each, text and multimodal, some of which vary with the mixture."""
 
-from functools import cache
 from typing import Any
 
 from bayescale.law import Law, Reference
@@ -13,11 +12,12 @@ from bayescale.laws.decoupled_parts import (
     frontier_mean,
     table_check,
 )
+from bayescale.laws.memoised import memoised
 from bayescale.noise import Noise
 from bayescale.signature import taking
 
 
-@cache
+@memoised
 def decoupled(
     objectives: tuple[str, ...] = ("text", "multimodal"),
     varying: tuple[str, ...] = ("multimodal",),

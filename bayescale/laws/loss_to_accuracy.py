@@ -9,7 +9,7 @@ from bayescale.laws.plateau import check_floor, plateau, risen, risen_latex
 from bayescale.noise import Noise
 from bayescale.priors import Beta, LogNormal
 
-LOSS = Input("loss", "validation loss", "nats/token")
+LOSS = Input("loss", "validation loss", "nats/token", latex="L")
 # benchmark scores scatter by a percent or two around a curve, and some runs fail
 NOISE = Noise(on="response", sigma=LogNormal(0.01, 1.0), run_sd=LogNormal(0.01, 1.0))
 

@@ -1,11 +1,11 @@
 """Observational laws: capability from compute within families, accuracy from capability."""
 
-from functools import cache
 from typing import Any
 
 from bayescale.arrays import namespace
 from bayescale.law import Coordinate, Input, Law, Param, Reference
 from bayescale.laws.common import C
+from bayescale.laws.memoised import memoised
 from bayescale.laws.plateau import check_floor, plateau, risen, risen_latex
 from bayescale.noise import Noise
 from bayescale.priors import LogNormal, Normal
@@ -57,7 +57,7 @@ OBSERVATIONAL_COMPUTE = Law(
 )
 
 
-@cache
+@memoised
 def observational(components: tuple[str, ...], floor: float = 0.0) -> Law:
     r"""Accuracy on a task from capability scores.
 
