@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bayescale.answers.points import reach, read_points, say_reach
+from bayescale.answers.points import as_inputs, reach, read_points, say_reach
+from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
     from bayescale.inference.point_fit import PointFit
 
@@ -128,13 +130,9 @@ def predict_point(fit: "PointFit", *, seed: int = 0, **asked: Any) -> PointPredi
     FitError
         An input is missing or unknown.
     """
-    points, _ = read_points(cast("Fit", fit), asked)
-    names = [p.name for p in fit.law.params]
-    inputs = {i.name: points[i.name] for i in fit.law.inputs}
-    loss = fit.law.mean(**{k: np.asarray(fit.params[k]) for k in names}, **inputs)
-    replicates = fit.law.mean(**{k: fit.draws[k][:, None] for k in names}, **inputs)
+    points, group = read_points(cast("Fit", fit), asked)
     size = len(next(iter(points.values())))
-    replicates = np.broadcast_to(replicates, (fit.replicates, size))
+    loss, replicates = _means(fit, as_inputs(cast("Fit", fit), points, group), group, size)
     if not fit.has_intervals:
         replicates = replicates[:0]
     factors = reach(cast("Fit", fit), points)
@@ -142,7 +140,7 @@ def predict_point(fit: "PointFit", *, seed: int = 0, **asked: Any) -> PointPredi
     warnings = fit.warnings + ((_BEYOND,) if outside else ())
     return PointPrediction(
         points=points,
-        loss=np.broadcast_to(loss, size),
+        loss=loss,
         replicates=replicates,
         new_run=_new_runs(fit, replicates, seed),
         reach=factors,
@@ -150,6 +148,34 @@ def predict_point(fit: "PointFit", *, seed: int = 0, **asked: Any) -> PointPredi
         unit=fit.law.response_unit,
         warnings=warnings,
     )
+
+
+def _means(
+    fit: "PointFit", inputs: Mapping[str, np.ndarray], group: Mapping[str, Any], size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The law's mean at new points: of the optimum, and of each replicate."""
+    model, layout = fit.model, fit.curve.layout
+    index = {}
+    for column in model.columns:
+        labels = layout.labels[column]
+        if str(group.get(column)) not in labels:
+            raise FitError(
+                f"law '{fit.law.name}' differs by '{column}': say which, e.g. "
+                f"{column}='{labels[0]}' (known: {', '.join(labels[:10])})."
+            )
+        index[column] = np.array([labels.index(str(group[column]))])
+    batch = {"inputs": inputs, "index": index, "refs": model.references(layout.refs, index)}
+    means = np.broadcast_to(fit.curve.mean(fit.vectors, batch), (len(fit.vectors), size))
+    return means[0], means[1:]
+
+
+def replicates_at(fit: "PointFit", runs: "Runs", seed: int = 0) -> np.ndarray:
+    """New runs at the rows of a table, shape (draw, row); none without a bootstrap."""
+    from bayescale.inference.batch import make_batch
+
+    batch = make_batch(fit.model, runs, fit.curve.layout)
+    means = np.broadcast_to(fit.curve.mean(fit.vectors, batch), (len(fit.vectors), len(runs)))
+    return _new_runs(fit, means[1:] if fit.has_intervals else means[:0], seed)
 
 
 _BEYOND = "Beyond the data: intervals take the law as exact, so they are too narrow far out."
@@ -161,4 +187,5 @@ def _new_runs(fit: "PointFit", replicates: np.ndarray, seed: int) -> np.ndarray:
     rng = np.random.default_rng([fit.seed, seed, 29])
     repeated = np.repeat(replicates, -(-NEW_RUNS // len(replicates)), axis=0)
     usable = fit.residuals[fit.weights > 0] * fit.inflation
-    return repeated * np.exp(rng.choice(usable, size=repeated.shape))
+    scattered = fit.curve.scale.forward(repeated) + rng.choice(usable, size=repeated.shape)
+    return fit.curve.scale.backward(scattered)

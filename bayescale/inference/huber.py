@@ -1,11 +1,11 @@
-"""The Huber loss of a law on log response, and its minimum from many starts.
+"""The Huber loss of a law, on log response or the law's own scale, and its minimum.
 
 What is minimised is the sum over runs, not the mean, and in units of its value at a typical
 start: the mean of the loss is so small (1e-6 with delta = 1e-3) that a quasi-Newton method's
 absolute tolerance is met long before the minimum is (Besiroglu et al. 2024, arXiv:2404.10102).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,10 @@ import numpy as np
 
 from bayescale.arrays import namespace
 from bayescale.errors import FitError
-from bayescale.inference.batch import Layout, pad, padded_size
+from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.cache import compiled
+from bayescale.inference.curve import Curve
 from bayescale.inference.mode import Gradient
-from bayescale.inference.model import Model, Site
-from bayescale.inference.packing import Packing
 from bayescale.law import Law
 from bayescale.laws import LAWS
 
@@ -35,52 +34,6 @@ def huber(residual: Any, delta: Any) -> Any:
     return inner * (residual - 0.5 * inner)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A law as a function of an unconstrained vector: its coordinates on the real line.
-
-    Parameters
-    ----------
-    model : Model
-    packing : Packing
-        The law's sites only; noise has no part in a point estimate.
-    layout : Layout
-        Holds the input references.
-    """
-
-    model: Model
-    packing: Packing
-    layout: Layout
-
-    @classmethod
-    def of(cls, model: Model, layout: Layout) -> "Curve":
-        """The curve of a law without named axes."""
-        sites = tuple(Site(p.site, p.prior) for p in model.law.params)
-        return cls(model, Packing(sites, tuple(() for _ in sites)), layout)
-
-    def log_mean(self, vectors: Any, inputs: Mapping[str, Any], refs: Mapping[str, Any]) -> Any:
-        """Log of the law's mean, shape (..., row), from vectors of shape (..., size)."""
-        by_row = self.packing.constrain(vectors[..., None, :])
-        mean = self.model.mean(self.model.to_params(by_row, refs), inputs)
-        return namespace(mean).log(mean)
-
-    def quantities(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """Parameters and derived quantities, shape (...), from vectors of shape (..., size)."""
-        refs = self.layout.refs
-        with np.errstate(all="ignore"):
-            known = self.model.to_params(self.packing.constrain(vectors[..., None, :]), refs)
-            found = {p.name: known[p.name] for p in self.model.law.params}
-            found |= self.model.derived(known)
-        shape = (*vectors.shape[:-1], 1)
-        return {k: np.broadcast_to(v, shape)[..., 0].astype(float) for k, v in found.items()}
-
-    def starts(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Prior medians, then prior draws: shape (count, size)."""
-        middle = {s.name: np.asarray([s.prior.middle()]) for s in self.packing.sites}
-        drawn = self.packing.sample_prior(rng, count)
-        return np.concatenate([self.packing.join(middle), self.packing.join(drawn)])[:count]
-
-
 class Objective:
     """Sum of weighted Huber losses of one data set, with its gradient, compiled once.
 
@@ -93,7 +46,7 @@ class Objective:
     batch : dict
         Arrays from `make_batch`, not padded.
     delta : float
-        Where Huber's loss turns linear, in log response.
+        Where Huber's loss turns linear, in the residuals' unit.
     device : jax.Device
     """
 
@@ -104,8 +57,9 @@ class Objective:
         self.rows, self.size = len(batch["response"]), curve.packing.size
         padded = pad(batch, padded_size(self.rows))
         data = {
-            "log_y": np.log(padded["response"]),
+            "y": curve.scale.forward(padded["response"]),
             "inputs": padded["inputs"],
+            "index": padded["index"],
             "refs": {k: np.asarray(v) for k, v in padded["refs"].items()},
             "delta": np.asarray(delta),
         }
@@ -119,8 +73,7 @@ class Objective:
         import jax.numpy as jnp
 
         def total(vector: Any, data: Any, weights: Any) -> Any:
-            fitted = self.curve.log_mean(vector, data["inputs"], data["refs"])
-            loss = huber(data["log_y"] - fitted, data["delta"])
+            loss = huber(data["y"] - self.curve.fitted(vector, data), data["delta"])
             return jnp.sum(weights * loss)
 
         return jax.value_and_grad(total)
@@ -144,13 +97,13 @@ class Objective:
         return call
 
     def residuals(self, vector: np.ndarray) -> np.ndarray:
-        """Log response minus log fit, shape (..., row)."""
+        """Response minus fit, on their scale, shape (..., row)."""
         with np.errstate(all="ignore"):
-            fitted = self.curve.log_mean(vector, self.batch["inputs"], self.batch["refs"])
-        return np.log(self.batch["response"]) - fitted
+            fitted = self.curve.fitted(vector, self.batch)
+        return self.curve.scale.forward(self.batch["response"]) - fitted
 
     def jacobian(self, vector: np.ndarray) -> np.ndarray:
-        """Change of each fitted log response with each coordinate, shape (row, size)."""
+        """Change of each fitted response with each coordinate, shape (row, size)."""
         steps = STEP * np.eye(self.size)
         difference = self.residuals(vector - steps) - self.residuals(vector + steps)
         return np.nan_to_num(difference.T / (2 * STEP), posinf=0.0, neginf=0.0)
@@ -243,14 +196,34 @@ def search(objective: Objective, weights: np.ndarray, starts: np.ndarray) -> Opt
     usable = starts[values < NOT_FINITE]
     if not len(usable):
         raise FitError(
-            "the law gives no positive, finite value for these runs at any start; check units "
-            "of the columns, or the priors that the starts are drawn from."
+            f"the law gives no {objective.curve.possible} value for these runs at any start; check "
+            "units of the columns, or the priors that the starts are drawn from."
         )
     typical = float(np.median(values[values < NOT_FINITE])) or 1.0
     ends, found = zip(*(descend(gradient, s, typical) for s in usable), strict=True)
     objectives = np.array(found)
+    return settle(objective, weights, np.array(ends), objectives, typical)
+
+
+def settle(
+    objective: Objective,
+    weights: np.ndarray,
+    ends: np.ndarray,
+    objectives: np.ndarray,
+    typical: float,
+) -> Optimum:
+    """Polish the best of several ends in whitened coordinates, and see which agree with it.
+
+    Parameters
+    ----------
+    ends : array, shape (start, size)
+    objectives : array, shape (start,)
+    typical : float
+        The objective at a typical start: what "small" is measured against.
+    """
     best = int(np.argmin(objectives))
-    vector, value = ends[best], found[best]
+    vector, value = ends[best], float(objectives[best])
+    gradient = objective.weighted(weights)
     polished, lower = descend(
         gradient, vector, max(value, SMALL * typical), whiten(objective, vector, weights)[0]
     )
@@ -259,7 +232,7 @@ def search(objective: Objective, weights: np.ndarray, starts: np.ndarray) -> Opt
     whitening, jacobian = whiten(objective, vector, weights)
     reached = objectives <= value * (1 + REACHED) + 1e-3 * SMALL * typical
     unit = max(value, SMALL * typical)
-    return Optimum(vector, value, unit, whitening, jacobian, np.array(ends), objectives, reached)
+    return Optimum(vector, value, unit, whitening, jacobian, ends, objectives, reached)
 
 
 def whiten(
@@ -283,4 +256,5 @@ def _declaration(curve: Curve) -> str | None:
     own = {p.name: p.coordinate for p in shipped.params}
     if any(p.coordinate and p.coordinate != own.get(p.name) for p in law.params):
         return None
-    return repr((law.name, [(p.name, p.site, repr(p.prior.support)) for p in law.params]))
+    params = [(p.name, p.site, repr(p.prior.support)) for p in law.params]
+    return repr((law.name, curve.model.noise.on, params))

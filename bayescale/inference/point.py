@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescale.choosing import choose
 from bayescale.errors import DataError, FitError
 from bayescale.inference.batch import make_batch, make_layout
 from bayescale.inference.bootstrap import bootstrap as resample
-from bayescale.inference.huber import Curve, Objective, Optimum, search
-from bayescale.inference.model import Model
-from bayescale.inference.point_fit import FEWEST, PointFit, Starts
+from bayescale.inference.curve import Curve, plain_model
+from bayescale.inference.evolution import evolve
+from bayescale.inference.huber import Objective, Optimum
+from bayescale.inference.huber import search as descend_all
+from bayescale.inference.point_fit import FEWEST, SEARCHES, PointFit, Starts
 from bayescale.law import Law
-from bayescale.laws import get_law
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
@@ -28,7 +31,8 @@ def fit_point(
     runs: Any,
     *,
     delta: float = 1e-3,
-    starts: int = 50,
+    search: str = "descent",
+    starts: int | None = None,
     bootstrap: int = 0,
     weights: str | ArrayLike | None = None,
     seed: int = 0,
@@ -39,20 +43,25 @@ def fit_point(
 
     .. math:: \min_\theta \sum_i w_i \, \mathrm{Huber}_\delta(\ln \hat L_i(\theta) - \ln L_i)
 
-    without priors, from many starts. It reproduces papers and stands for comparison beside
+    without priors, from many starts. Laws whose noise is on the response (accuracies) or on its
+    log odds have their residuals there. It reproduces papers and stands for comparison beside
     `bayescale.fit`, which also tells how sure one may be.
 
     Parameters
     ----------
     law : Law or str
-        A law's name or a `Law` of your own, with scalar parameters.
+        A law's name, a family's with options, or a `Law` of your own.
     runs : Runs, DataFrame, path or data set name
         One row a run, as for `bayescale.fit`.
     delta : float
-        Where Huber's loss turns from squared to absolute, in log response; ``inf`` is least
-        squares.
-    starts : int
-        Starting points: the prior medians, then draws from the priors. Priors serve only here.
+        Where Huber's loss turns from squared to absolute, in log response (or in accuracy, or
+        log odds); ``inf`` is least squares.
+    search : {"descent", "evolution"}
+        Quasi-Newton descent from many starts; or differential evolution within the priors'
+        central 99.8%, then L-BFGS-B there, as arXiv:2608.00013 fits accuracy.
+    starts : int, optional
+        Starting points: the prior medians, then draws from the priors; priors serve only here.
+        50 by default; for "evolution" populations, 3 by default.
     bootstrap : int
         Replicates of the bootstrap over runs; 0 gives no intervals, 1,000 good ones.
     weights : str or array, optional
@@ -76,41 +85,46 @@ def fit_point(
     LawError
         The law is unknown.
     FitError
-        A setting is out of range, the law has named axes, or no start gives a finite objective.
+        A setting is out of range, or no start gives a finite objective.
 
     References
     ----------
     Hoffmann et al. 2022, arXiv:2203.15556, section 3.3; Besiroglu et al. 2024,
     arXiv:2404.10102, for the sum in place of the mean.
     """
-    from bayescale.data.public import load_runs
     from bayescale.inference.engine import find_device, float64
 
-    _check_settings(delta, starts, bootstrap, seed, reading)
-    model = Model(_plain(get_law(law)))
-    table = load_runs(runs, **reading)
+    tries = starts if starts is not None else SEARCHES.get(search, (0, ""))[0]
+    _check_settings(delta, search, tries, bootstrap, seed, reading)
+    chosen, table = choose(law, runs, reading)
+    model = plain_model(chosen)
     _check_response(model.law, table)
     layout = make_layout(model, table)
     batch = make_batch(model, table, layout)
     given = _weights(weights, table)
     curve = Curve.of(model, layout)
-    _check_rows(model.law, table, given)
+    _check_rows(curve, table, given)
     streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2)]
     device = find_device("cpu")
     with float64(device):
         objective = Objective(curve, batch, float(delta), device)
-        found = search(objective, given, curve.starts(starts, streams[0]))
+        if search == "evolution":
+            found = evolve(objective, given, tries, int(seed))
+        else:
+            found = descend_all(objective, given, curve.starts(tries, streams[0]))
         again = resample(objective, found, given, bootstrap, streams[1], progress)
     params = {k: float(v) for k, v in curve.quantities(found.vector).items()}
-    tried = _starts(curve, found, starts)
+    tried = _starts(curve, found, tries)
     warnings = _warnings(curve, found, tried, params, given) + _design_warnings(table, model.law)
     if again.failed:
         warnings.append(f"bootstrap replicates failed: {again.failed} of {bootstrap}.")
     return PointFit(
         law=model.law,
         runs=table,
+        curve=curve,
         params=params,
         draws=curve.quantities(again.vectors),
+        vectors=np.concatenate([found.vector[None], again.vectors]),
         objective=found.objective,
         delta=float(delta),
         residuals=objective.residuals(found.vector),
@@ -118,23 +132,16 @@ def fit_point(
         starts=tried,
         failed=again.failed,
         seed=int(seed),
+        search=search,
         warnings=tuple(warnings),
     )
 
 
-def _plain(law: Law) -> Law:
-    axes = sorted({d for p in law.params for d in p.dims})
-    if axes:
-        raise FitError(
-            f"law '{law.name}' has parameters with named axes ({', '.join(axes)}); fit_point "
-            "takes laws of scalar parameters, bayescale.fit any law."
-        )
-    return law
-
-
 def _check_settings(
-    delta: float, starts: int, bootstrap: int, seed: int, reading: dict[str, Any]
+    delta: float, search: str, starts: int, bootstrap: int, seed: int, reading: dict[str, Any]
 ) -> None:
+    if search not in SEARCHES:
+        raise FitError(f"search is {search!r}; expected {' or '.join(SEARCHES)}.")
     for name in ("pooling", "noise", "priors"):
         if name in reading:
             raise FitError(
@@ -156,13 +163,16 @@ def _check_settings(
 
 
 def _check_response(law: Law, runs: "Runs") -> None:
-    runs.require([*(i.name for i in law.inputs), law.response], by=f"law '{law.name}'")
-    response = runs.column(law.response)
-    bad = np.flatnonzero(~(np.isfinite(response) & (response > 0)))
+    at = SCALES[law.default_noise.on]
+    runs.require([*law.columns, law.response], by=f"law '{law.name}'")
+    response = np.asarray(runs.column(law.response), dtype=float)
+    bad = np.flatnonzero(~(np.isfinite(response) & (response > at.lower) & (response < at.upper)))
     if len(bad):
+        needs = {"log": "its logarithm and needs positive numbers", "logit": "its log odds and "
+                 "needs numbers between 0 and 1"}.get(law.default_noise.on, "numbers")  # fmt: skip
         raise DataError(
             f"column '{law.response}' is {response[bad[0]]:g} in row {runs.row_numbers[bad[0]]}; "
-            "the loss is on its logarithm and needs positive numbers."
+            f"the loss is on {needs}."
         )
 
 
@@ -188,12 +198,13 @@ def _weights(weights: str | ArrayLike | None, runs: "Runs") -> np.ndarray:
     return given
 
 
-def _check_rows(law: Law, runs: "Runs", weights: np.ndarray) -> None:
-    used, least = int(np.count_nonzero(weights)), len(law.params) + 1
+def _check_rows(curve: Curve, runs: "Runs", weights: np.ndarray) -> None:
+    size = curve.packing.size
+    used, least = int(np.count_nonzero(weights)), size + 1
     if used < least:
         raise DataError(
             f"{runs.source} has {used} run{'s' if used != 1 else ''} with weight; law "
-            f"'{law.name}' has {len(law.params)} parameters and a point estimate needs at least "
+            f"'{curve.model.law.name}' has {size} parameters and a point estimate needs at least "
             f"{least}. Add runs or take a simpler law (see `bayescale laws`)."
         )
 
@@ -210,7 +221,7 @@ def _warnings(
 ) -> list[str]:
     """What an honest reader should know of the optimum."""
     felt = np.abs(found.jacobian[weights > 0]).max(axis=0)
-    unfelt = [p.name for p, f in zip(curve.model.law.params, felt, strict=True) if not f > FELT]
+    unfelt = [n for n, f in zip(curve.parameter_names(), felt, strict=True) if not f > FELT]
     said = [
         f"{name} ran to its edge ({name} = {params[name]:.3g}): the runs don't need it."
         for name in unfelt
@@ -234,7 +245,7 @@ def _warnings(
 def _design_warnings(runs: "Runs", law: Law) -> list[str]:
     from bayescale.data.design import design_report
 
-    if not {"N", "D"} <= {i.name for i in law.inputs}:
+    if not {"N", "D"} <= {i.name for i in law.inputs if not i.dims}:
         return []
     flags = design_report(runs.column("N"), runs.column("D"))
     return [f"design: {f.message} {f.remedy}" for f in flags]

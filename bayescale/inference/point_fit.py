@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.inference.model import Model
 from bayescale.tables import Shown, Table, frame, intervals, with_spread
 
 if TYPE_CHECKING:
@@ -15,8 +13,15 @@ if TYPE_CHECKING:
 
     from bayescale.answers.point_prediction import PointPrediction
     from bayescale.data.runs import Runs
+    from bayescale.inference.curve import Curve
+    from bayescale.inference.model import Model
     from bayescale.law import Derived, Law, Param
 
+# how a search goes on: starts by default, and how it is called
+SEARCHES = {
+    "descent": (50, ""),
+    "evolution": (3, ", by differential evolution and L-BFGS-B"),
+}
 FEWEST = 20  # replicates below which a 90% interval has no ends to read off
 
 
@@ -49,28 +54,36 @@ class PointFit(Shown):
     ----------
     law : Law
     runs : Runs
+    curve : Curve
+        The law as a function of a vector.
     params : mapping
-        Parameter or derived quantity -> value, in the field's own terms.
+        Parameter or derived quantity -> value, in the field's own terms; with labels
+        ``beta[text]``.
     draws : mapping
         The same of each bootstrap replicate, arrays of shape (replicate,).
+    vectors : array, shape (1 + replicate, size)
+        The optimum and the replicates as vectors of the curve.
     objective : float
         Sum of weighted Huber losses at the optimum.
     delta : float
-        Where Huber's loss turns linear, in log response.
+        Where Huber's loss turns linear, in log response, or on the law's own scale.
     residuals : array, shape (run,)
-        Log response minus log fit.
+        Response minus fit, on that scale.
     weights : array, shape (run,)
     starts : Starts
     failed : int
         Bootstrap replicates that could not be fitted and are not among the draws.
     seed : int
+    search : str
     warnings : tuple of str
     """
 
     law: "Law"
     runs: "Runs"
+    curve: "Curve" = field(repr=False)
     params: Mapping[str, float]
     draws: Mapping[str, np.ndarray] = field(repr=False)
+    vectors: np.ndarray = field(repr=False)
     objective: float
     delta: float
     residuals: np.ndarray = field(repr=False)
@@ -78,12 +91,13 @@ class PointFit(Shown):
     starts: Starts = field(repr=False)
     failed: int
     seed: int
+    search: str
     warnings: tuple[str, ...]
 
-    @cached_property
-    def model(self) -> Model:
-        """The law as a model without groups."""
-        return Model(self.law)
+    @property
+    def model(self) -> "Model":
+        """The law as a model."""
+        return self.curve.model
 
     @property
     def replicates(self) -> int:
@@ -99,17 +113,17 @@ class PointFit(Shown):
     def inflation(self) -> float:
         """sqrt(n/(n - p)): residuals of a fit are smaller than the noise by so much."""
         used = int(np.count_nonzero(self.weights))
-        return float(np.sqrt(used / (used - len(self.law.params))))
+        return float(np.sqrt(used / (used - self.curve.packing.size)))
 
     @property
     def residual_sd(self) -> float:
-        """Root mean square of log residuals, weighted, with p of n degrees of freedom used."""
+        """Root mean square of residuals, weighted, with p of n degrees of freedom used."""
         mean = np.average(self.residuals**2, weights=self.weights)
         return float(np.sqrt(mean)) * self.inflation
 
     @property
     def residual_sd_robust(self) -> float:
-        """1.4826 times the median absolute deviation of log residuals: blind to outliers."""
+        """1.4826 times the median absolute deviation of residuals: blind to outliers."""
         used = self.residuals[self.weights > 0]
         return float(1.4826 * np.median(np.abs(used - np.median(used))))
 
@@ -133,7 +147,8 @@ class PointFit(Shown):
         ]
 
     def _items(self) -> list[tuple[str, "Param | Derived"]]:
-        return [(item.name, item) for item in (*self.law.params, *self.law.derived)]
+        items = {item.name: item for item in (*self.law.params, *self.law.derived)}
+        return [(name, items[name.partition("[")[0]]) for name in self.params]
 
     def _spread(self, name: str) -> dict[str, float]:
         if not self.has_intervals:
@@ -174,7 +189,12 @@ class PointFit(Shown):
 
     def _estimator(self) -> str:
         loss = f"Huber (delta {self.delta:g})" if np.isfinite(self.delta) else "squared"
-        return f"least {loss} loss on log {self.law.response}"
+        return f"least {loss} loss on {self._scaled()}{SEARCHES[self.search][1]}"
+
+    def _scaled(self) -> str:
+        """The response on the scale of the residuals."""
+        said = {"log": "log ", "logit": "log odds of "}.get(self.model.noise.on, "")
+        return said + self.law.response
 
     def headline(self) -> str:
         """What was fitted to what, in one line."""
@@ -193,7 +213,7 @@ class PointFit(Shown):
             rows.append([r["parameter"], value, interval, with_spread(sd, sd), r["meaning"] + unit])
         notes = [
             f"model: {self.law.text()}",
-            f"objective {self.objective:.6g}; residual SD of log {self.law.response} "
+            f"objective {self.objective:.6g}; residual SD of {self._scaled()} "
             f"{self.residual_sd:.3g}, robust {self.residual_sd_robust:.3g}",
             f"starts: {self.starts.reached} of {self.starts.tried} ended at this objective",
             f"intervals: bootstrap over runs, {self.replicates} replicates"

@@ -163,13 +163,12 @@ def _held(task: Task, test: "Runs", at: Callable[["Runs"], AtRuns]) -> Held:
 
 
 def _from_point(task: Task, fitted: "PointFit", test: "Runs") -> Held:
-    from bayescale.answers.point_prediction import predict_point
+    from bayescale.answers.point_prediction import replicates_at
 
     law, parts = fitted.law, []
-    test.require([i.name for i in law.inputs], by=f"law '{law.name}'")
+    test.require(law.columns, by=f"law '{law.name}'")
     for chunk in _chunks(test):
-        inputs = {i.name: chunk.column(i.name) for i in law.inputs}
-        draws = predict_point(fitted, seed=task.seed, **inputs).new_run
+        draws = replicates_at(fitted, chunk, task.seed)
         observed = chunk.column(law.response).astype(float)
         parts.append(held_from_draws(draws, observed, chunk.row_numbers, task.log))
     return joined(parts)
