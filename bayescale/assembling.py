@@ -109,7 +109,8 @@ def repetition_problems(model: Model, runs: "Runs", found: Mapping[str, Variable
     from bayescale.data.overrepetition import MARGIN, harm, safe_epochs
 
     names = ("N", "D", "U")
-    if not set(names) <= {i.name for i in model.law.inputs} or model.law.response != "loss":
+    alone = {i.name for i in model.law.inputs if not i.dims}
+    if not set(names) <= alone or model.law.response != "loss":
         return []
     N, D, U, loss = (np.asarray(runs.column(c), dtype=float) for c in (*names, "loss"))
     # four SDs of noise: what a run can lie above another by chance
