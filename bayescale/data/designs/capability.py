@@ -120,7 +120,7 @@ def simulate_scores(seed: int = 0) -> "pd.DataFrame":
     fixed, rng = np.random.default_rng(34), np.random.default_rng(seed)
     S = capabilities(known)
     log_size = np.array([np.log(size) for *_, size in models])
-    ability = 0.3 * (log_size - log_size.mean()) + fixed.normal(0, 0.15, len(models))
+    ability = 0.15 * (log_size - log_size.mean()) + fixed.normal(0, 0.25, len(models))
     other = fixed.normal(0, 0.4, len(models))
     transfer = known.vector("lambda", BENCHMARKS)
     rest = np.column_stack([np.ones(len(BENCHMARKS)), fixed.normal(size=len(BENCHMARKS))])

@@ -124,11 +124,12 @@ def simulate_text_multimodal(seed: int = 0) -> "pd.DataFrame":
 
     known, table = truth(), design()
     table["loss"] = np.nan
-    groups = table.groupby(["objective", "r"], sort=True)
-    for place, ((objective, ratio), rows) in enumerate(groups):
-        params = chinchilla_at(known, str(objective), float(ratio)) | {"sigma": known["sigma"]}
-        inputs = {"N": rows["N"].to_numpy(), "D": rows[f"D_{objective}"].to_numpy()}
+    cells = [(o, r) for o in OBJECTIVES for r in RATIOS if o == "text" or r > 0]
+    for place, (objective, ratio) in enumerate(cells):
+        rows = table[(table["objective"] == objective) & (table["r"] == ratio)]
+        params = chinchilla_at(known, objective, ratio) | {"sigma": known["sigma"]}
+        inputs = {"N": np.asarray(rows["N"]), "D": np.asarray(rows[f"D_{objective}"])}
         own = int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
         drawn = simulate("chinchilla", params, inputs, noise=log_normal(), seed=own)
-        table.loc[rows.index, "loss"] = drawn["loss"].to_numpy()
+        table.loc[rows.index, "loss"] = np.asarray(drawn["loss"])
     return table
