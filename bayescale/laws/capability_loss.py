@@ -76,7 +76,9 @@ def capability_loss(backbones: Backbones, *, offsets: bool = True) -> Law:
     sensitive, why = LogNormal(1.5, 0.8), WHY_SENSITIVITY
     params = [
         irreducible_loss(),
-        Param("A", TERM, "capability term at S = 0", "nats/token", coordinate=term, why=WHY_TERM),
+        Param(
+            "A", TERM, "capability term at S = 0", "nats/token", "A", coordinate=term, why=WHY_TERM
+        ),
         coefficient("B", "data_term", "beta", "D", "data term at D = 1", "loss due to finite data"),
         Param("alpha", sensitive, "decay of the term per unit of S", "", r"\alpha", why=why),
         exponent("beta", "data exponent", r"\beta"),

@@ -65,7 +65,7 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
             Param("L_0", prior, middle, "nats/token", "L_{0}", coordinate=halfway, why=why),
         ),
         mean=mean,
-        equation=risen_latex(floor, r"-k \left(L_{0} - L\right)"),
+        equation=risen_latex(floor, r"\left(L - L_{0}\right) k"),
         reference=Reference("Llama 3, section 3.2.1", "2407.21783"),
         response="accuracy",
         response_unit="",

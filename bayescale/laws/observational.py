@@ -47,7 +47,7 @@ OBSERVATIONAL_COMPUTE = Law(
         ),
     ),
     mean=mean_score,
-    equation=r"S = \theta \ln{\left(C \right)} + \nu_{f}",
+    equation=r"S = \nu_{f} + \theta \ln(C)",
     reference=Reference("Ruan et al. 2024", RUAN, "eq. 3"),
     response="score",
     response_unit="accuracy",
