@@ -73,6 +73,7 @@ def broken_power_law(variable: str | Input = "D", breaks: int = 1, name: str = "
             *(p for i in range(1, breaks + 1) for p in break_params(x, i, breaks)),
         ),
         terms=("E", "term"),
+        slopes=(("c_0", "term"), *((f"slope_{i}", "term") for i in range(1, breaks + 1))),
         mean=taking([*own, x.name], mean),
         equation=rf"L = E + \frac{{A}}{{{x.name}^{{c_{{0}}}}}}{factors}",
         reference=Reference("Caballero et al. 2022", "2210.14891", "eq. 1"),
