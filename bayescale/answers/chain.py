@@ -81,14 +81,14 @@ class Chain(Shown):
         each = np.arange(laws.size)[:, None]
         mean = laws.mean(each, **(inputs | {name: first.loss[one]}))
         scattered = laws.mean(each, **(inputs | {name: first.new_run[one]}))
-        factors = first.reach | reach(self.accuracy, {name: middle})
+        factors = {**first.reach, **reach(self.accuracy, {name: middle})}
         outside = any((f != 1).any() for f in factors.values())
         warnings = (*self.loss.warnings, *self.accuracy.warnings)
         if outside:
             warnings = (*warnings, f"Beyond the data. {beyond_warning()}")
         return replace(
             first,
-            points=first.points | {k: v for k, v in points.items() if k in own},
+            points={**first.points, **{k: v for k, v in points.items() if k in own}},
             loss=np.broadcast_to(mean, (laws.size, len(middle))),
             new_run=new_runs(laws, np.broadcast_to(scattered, mean.shape), points, seed),
             reach=factors,
