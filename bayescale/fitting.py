@@ -56,7 +56,7 @@ def fit(
         Parameter -> ``partial("column")`` or ``independent("column")``; others are shared.
     priors : mapping, optional
         Replacements of priors, by name of a parameter or coordinate of the law, or of a
-        parameter of the noise (sigma, nu, noise_slope, run_sd).
+        parameter of the noise (sigma, nu, noise_slope, run_sd, memory).
     seed : int
         The same seed gives the same draws on the same machine.
     chains, draws, warmup, target_accept, max_tree_depth, retry, device

@@ -79,7 +79,7 @@ def simulate(
         extra["noise_x"] = x - x.mean()
     if noise.known_sd:
         extra["known_sd"] = table[noise.known_sd].to_numpy(float)
-    if noise.runs:
+    if noise.offsets:
         names, index = np.unique(table[noise.runs].to_numpy(), return_inverse=True)
         values["run_offset"] = rng.standard_normal(len(names))[index]
     extra |= chains(noise, table, law.label_columns)

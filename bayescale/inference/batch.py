@@ -12,6 +12,7 @@ from bayescale.inference.model import Model
 from bayescale.inference.numbers import Bounds, read_numbers
 from bayescale.law import Law, call_with
 from bayescale.noise import CHECKPOINT
+from bayescale.noise.memory import take_chain
 from bayescale.param import Input
 from bayescale.scatter import SCALES
 
@@ -123,7 +124,7 @@ def needed_columns(model: Model) -> list[str]:
     """Columns of the run table that a model reads."""
     noise = model.noise
     extra = [noise.varies_with if noise.varies_with != "loss" else None, noise.known_sd]
-    extra.append(noise.along if noise.along != CHECKPOINT else None)
+    extra += [noise.runs, noise.along if noise.along != CHECKPOINT else None]
     names = [*model.law.columns, model.law.response]
     return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
 
@@ -215,6 +216,18 @@ def pad(batch: dict[str, Any], size: int) -> dict[str, Any]:
     }
     padded["mask"] = np.concatenate([batch["mask"], np.zeros(extra, dtype=bool)])
     return padded
+
+
+def take_rows(batch: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """Some rows of a batch; single numbers stay."""
+
+    def pick(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            found = {k: pick(v) for k, v in value.items()}
+            return found | take_chain(value, rows) if "previous" in value else found
+        return value[rows] if np.ndim(value) else value
+
+    return pick(batch)
 
 
 def padded_size(rows: int) -> int:

@@ -50,7 +50,7 @@ class Packing:
             for p in model.params
             if (pool := model.pool(p)) and pool.kind == "partial"
         )
-        if model.noise.runs:
+        if model.noise.offsets:
             pools += (("run_offset", "", "run_sd"),)
         return cls(model.sites, shapes, terms, slopes, pools)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescale.inference.batch import pad, padded_size
+from bayescale.inference.batch import pad, padded_size, take_rows
 from bayescale.inference.centring import choose_centring
 from bayescale.inference.engine import (
     Clock,
@@ -155,7 +155,7 @@ def _starts(
     rows = len(batch["response"])
     if rows > 4 * SUBSET:
         keep = rng.choice(rows, SUBSET, replace=False)
-        gradient = engine.gradient(engine.put(_subset(batch, keep)), packing.no_centring())
+        gradient = engine.gradient(engine.put(take_rows(batch, keep)), packing.no_centring())
     values = np.array([gradient(d)[0] for d in draws])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf))
     starts = np.stack([centre, *(draws[k] for k in order[:3])])
@@ -170,12 +170,3 @@ def prior_candidates(packing: Packing, rng: np.random.Generator) -> np.ndarray:
     }
     draws = packing.join(packing.sample_prior(rng, CANDIDATES))
     return np.concatenate([packing.join(middle)[None], draws])
-
-
-def _subset(batch: dict[str, Any], keep: np.ndarray) -> dict[str, Any]:
-    def pick(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: pick(v) for k, v in value.items()}
-        return value if np.ndim(value) == 0 else value[keep]
-
-    return {k: pick(v) for k, v in batch.items()}

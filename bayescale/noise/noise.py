@@ -50,9 +50,10 @@ class Noise:
     known_sd : str, optional
         Column with each row's measurement standard deviation, in the unit of the response.
     runs : str, optional
-        Column that names the run; rows of one run (checkpoints) share an offset.
-    run_sd : Prior
-        Prior of the offsets' standard deviation tau.
+        Column that names the run; rows of one run (checkpoints) share an offset, or have memory.
+    run_sd : Prior, optional
+        Prior of the offsets' standard deviation tau. With ``along`` there are no offsets unless
+        it is given: a memory as long as the run is an offset.
     along : str, optional
         Needs ``runs``: the scatter of neighbouring checkpoints of a run is correlated, by
         exp(-gap/memory), AR(1). The gap is in the logarithm of this column, usually ``D``;
@@ -71,7 +72,7 @@ class Noise:
     slope: Prior = field(default_factory=lambda: Normal(0.0, 0.3))
     known_sd: str | None = None
     runs: str | None = None
-    run_sd: Prior = field(default_factory=lambda: LogNormal(0.01, 1.0))
+    run_sd: Prior | None = None
     by: str | None = None
     along: str | None = None
     memory: Prior | None = None
@@ -106,7 +107,7 @@ class Noise:
     def _check_priors(self) -> None:
         given = {"sigma": self.sigma, "nu": self.nu, "run_sd": self.run_sd, "memory": self.memory}
         for name, prior in (given | {"noise_slope": self.slope}).items():
-            if name in ("sigma", "memory") and prior is None:
+            if name in ("sigma", "run_sd", "memory") and prior is None:
                 continue
             if not isinstance(prior, Prior):
                 raise LawError(
@@ -127,8 +128,9 @@ class Noise:
         if self.varies_with:
             meaning = f"change of log sigma per e-fold of {self.varies_with}"
             listed.append(Param("noise_slope", self.slope, meaning, "", "h"))
-        if self.runs:
-            listed.append(Param("run_sd", self.run_sd, "spread between runs", unit, r"\tau"))
+        if self.offsets:
+            spread = self.run_sd or LogNormal(0.01, 1.0)
+            listed.append(Param("run_sd", spread, "spread between runs", unit, r"\tau"))
             listed.append(Param("run_offset", Normal(0.0, 1.0), "offset of a run in run_sd"))
         if self.along:
             unit = "checkpoints" if self.along == CHECKPOINT else f"e-folds of {self.along}"
@@ -136,9 +138,14 @@ class Noise:
             listed.append(Param("memory", self.memory or self._memory(), meaning, unit, "m"))
         return tuple(listed)
 
+    @property
+    def offsets(self) -> bool:
+        """Whether each run has an offset of its own."""
+        return self.runs is not None and (self.along is None or self.run_sd is not None)
+
     def _memory(self) -> Prior:
-        """Two prior SDs: half a checkpoint to 25, or .07 to 3.7 e-folds of tokens."""
-        return LogNormal(3.0 if self.along == CHECKPOINT else 0.5, 1.0)
+        """Memory is anything between neighbours and far longer than a run, which is an offset."""
+        return LogNormal(30.0 if self.along == CHECKPOINT else 3.0, 2.0)
 
     def with_priors(self, priors: Mapping[str, Prior]) -> "Noise":
         """The noise with the priors of some of its parameters replaced.
@@ -161,13 +168,13 @@ class Noise:
 
     def pools(self) -> dict[str, Pool]:
         """Grouping of the noise's own parameters: one offset a run, one sigma a label."""
-        found = {"run_offset": independent(self.runs)} if self.runs else {}
+        found = {"run_offset": independent(self.runs)} if self.offsets else {}
         return found | ({n: independent(self.by) for n in ("sigma", "nu")} if self.by else {})
 
     def location(self, mean: Any, values: Mapping[str, Any]) -> Any:
         """Centre of the response on the noise's scale, run offsets included."""
         centre = SCALES[self.on].forward(mean)
-        return centre + values["run_sd"] * values["run_offset"] if self.runs else centre
+        return centre + values["run_sd"] * values["run_offset"] if self.offsets else centre
 
     def scale(self, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
         """Scale of the noise a row, in the unit of the noise's scale."""
@@ -267,10 +274,10 @@ class Noise:
             parts.append(f"measurement sd from '{self.known_sd}'")
         if self.varies_with:
             parts.append(f"scale changes with {self.varies_with}")
-        if self.runs:
+        if self.offsets:
             parts.append(f"an offset for each '{self.runs}'")
         if self.along:
-            parts.append(f"AR(1) along its {self.along}")
+            parts.append(f"AR(1) along {self.along} in each '{self.runs}'")
         if self.by:
             parts.append(f"a scale for each '{self.by}'")
         return ", ".join(parts)

@@ -24,7 +24,10 @@ NOISES = {
     "runs": bs.student_t(runs="run"),
     "memory": bs.student_t(runs="run", along="D"),
     "memory in checkpoints": bs.log_normal(runs="run", along="checkpoint"),
-    "all": bs.student_t(known_sd="loss_sd", varies_with="N", runs="run", along="D"),
+    "memory and offsets": bs.student_t(
+        runs="run", along="D", run_sd=priors.LogNormal(0.01, 1.0), memory=priors.Gamma(2.0, 1.0)
+    ),
+    "all": bs.student_t(known_sd="loss_sd", varies_with="N", runs="run"),
 }
 POOLINGS = {
     "partial E": {"E": bs.partial("corpus")},
@@ -229,32 +232,28 @@ def test_pooling_by_hand(runs):
         assert value == pytest.approx(float(expected), rel=1e-10)
 
 
-def test_memory_by_hand(runs):
-    """AR(1) along runs with offsets, normal tail: one multivariate normal over all rows."""
-    for along in ("D", "checkpoint"):
-        noise = bs.log_normal(runs="run", along=along, varies_with="N")
-        setting = Setting(("chinchilla", noise, None), runs)
-        N, D, y = (runs.column(c) for c in ("N", "D", "loss"))
-        run = np.array([list(setting.layout.labels["run"]).index(r) for r in runs.table["run"]])
-        x = {k: v[1] for k, v in setting.packing.constrain(setting.points).items()}
-        mean = setting.model.mean(
-            setting.model.to_params(
-                setting.model.by_row(setting.model.coordinates(x), setting.batch["index"]),
-                setting.batch["refs"],
-            ),
-            setting.batch["inputs"],
-        )
-        place = np.log(D)
-        if along == "checkpoint":
-            place = np.array([np.sum((run == r) & (d > D)) for r, d in zip(run, D, strict=True)])
-        same = run[:, None] == run
-        correlation = same * np.exp(-np.abs(place[:, None] - place) / x["memory"])
-        scale = x["sigma"] * np.exp(x["noise_slope"] * (np.log(N) - np.log(N).mean()))
-        centre = np.log(mean) + x["run_sd"] * x["run_offset"][run]
-        covariance = scale[:, None] * scale * correlation
-        expected = stats.multivariate_normal(centre, covariance).logpdf(np.log(y))
-        rows = setting.model.row_log_likelihood(x, setting.batch)
-        assert rows.sum() == pytest.approx(expected - np.log(y).sum(), rel=1e-9)
+@pytest.mark.parametrize("along", ["D", "checkpoint"])
+@pytest.mark.parametrize("offsets", [None, priors.LogNormal(0.01, 1.0)])
+def test_memory_by_hand(along, offsets, runs):
+    """AR(1) along runs with a normal tail: one multivariate normal over all rows."""
+    noise = bs.log_normal(runs="run", along=along, run_sd=offsets, varies_with="N")
+    setting = Setting(("chinchilla", noise, None), runs)
+    N, D, y = (runs.column(c) for c in ("N", "D", "loss"))
+    N0, D0 = np.exp(np.mean(np.log(N))), np.exp(np.mean(np.log(D)))
+    run = runs.table["run"].factorize()[0]
+    x = {k: v[1] for k, v in setting.packing.constrain(setting.points).items()}
+    mean = (
+        x["E"] + x["size_term"] * (N / N0) ** -x["alpha"] + x["data_term"] * (D / D0) ** -x["beta"]
+    )
+    place = np.log(D)
+    if along == "checkpoint":
+        place = np.array([np.sum((run == r) & (d > D)) for r, d in zip(run, D, strict=True)])
+    correlation = (run[:, None] == run) * np.exp(-np.abs(place[:, None] - place) / x["memory"])
+    scale = x["sigma"] * (N / N0) ** x["noise_slope"]
+    centre = np.log(mean) + (x["run_sd"] * x["run_offset"][run] if offsets else 0.0)
+    expected = stats.multivariate_normal(centre, scale[:, None] * scale * correlation)
+    rows = setting.model.row_log_likelihood(x, setting.batch)
+    assert rows.sum() == pytest.approx(expected.logpdf(np.log(y)) - np.log(y).sum(), rel=1e-9)
 
 
 def test_noise_by_hand(runs):

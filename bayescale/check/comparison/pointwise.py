@@ -8,9 +8,8 @@ import numpy as np
 from bayescale.check.comparison.offsets import integrated
 from bayescale.check.comparison.units import ROW, Units
 from bayescale.errors import FitError
-from bayescale.inference.batch import make_batch
+from bayescale.inference.batch import make_batch, take_rows
 from bayescale.inference.rows import at_rows
-from bayescale.noise.memory import take_chain
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
@@ -69,7 +68,7 @@ def private_runs(fit: "Fit", units: Units) -> np.ndarray:
     is the next checkpoint of a run that is known.
     """
     column = fit.model.noise.runs
-    if column is None or units.by == ROW:
+    if column is None or not fit.model.noise.offsets or units.by == ROW:
         return np.zeros(len(fit.runs), dtype=bool)
     run = fit.runs.column(column).astype(str)
     homes = {r: len(np.unique(units.index[run == r])) for r in np.unique(run)}
@@ -103,7 +102,7 @@ def joint(
     if not private.all():
         rows = np.flatnonzero(~private)
         own = {k: _of_rows(v, rows) for k, v in values.items()}
-        columns = take(batch["noise"], rows)
+        columns = take_rows(batch["noise"], rows)
         density = noise.log_density(y[rows], mean[:, rows], own, columns)
         for k in np.unique(unit[rows]):
             found[:, k] += density[:, unit[rows] == k].sum(axis=1)
@@ -112,20 +111,9 @@ def joint(
         for run in np.unique(runs[private]):
             rows = np.flatnonzero(private & (runs == run))
             own = {k: _of_rows(v, rows) for k, v in values.items()}
-            columns = take(batch["noise"], rows)
+            columns = take_rows(batch["noise"], rows)
             found[:, unit[rows[0]]] += integrated(noise, y[rows], mean[:, rows], own, columns)
     return found
-
-
-def take_rows(batch: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
-    """Some rows of a batch."""
-    return {k: take(v, rows) if isinstance(v, Mapping) else v[rows] for k, v in batch.items()}
-
-
-def take(part: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
-    """Some rows of arrays that have rows; single numbers stay."""
-    found = {k: v[rows] if np.ndim(v) else v for k, v in part.items()}
-    return found | take_chain(part, rows) if "previous" in part else found
 
 
 def _of_rows(value: np.ndarray, rows: np.ndarray) -> np.ndarray:

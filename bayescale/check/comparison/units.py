@@ -72,7 +72,8 @@ def find_units(fits: "Mapping[str, Fit]", by: str | None) -> Units:
     if columns:
         name, column = next(iter(columns.items()))
         assert column is not None
-        why = f"rows of one '{column}' share an offset in {_of(name, fits)}noise"
+        shared = "an offset" if fits[name].model.noise.offsets else "their scatter"
+        why = f"rows of one '{column}' share {shared} in {_of(name, fits)}noise"
         return _groups(first.runs, column, f"{why}, so they are left out together.")
     column = run_column(first.runs)
     if column is not None:

@@ -214,10 +214,9 @@ def _new_offsets(
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], Any]:
     """Offsets of new runs in place of the known ones, and their standard deviation."""
-    column = model.noise.runs
-    if column is None:
+    if not model.noise.offsets:
         return {}, 0.0
-    index = batch["index"][column]
+    index = batch["index"][str(model.noise.runs)]
     drawn = rng.standard_normal((shape[0], int(index.max()) + 1))[:, index]
     return {"run_offset": drawn}, np.asarray(params["run_sd"])
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescale.check.comparison.pointwise import take_rows
 from bayescale.errors import FitError
-from bayescale.inference.batch import make_batch
+from bayescale.inference.batch import make_batch, take_rows
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
@@ -37,7 +36,10 @@ def likelihood_pieces(fit: "Fit") -> Iterator[tuple[np.ndarray, np.ndarray]]:
     step = max(1, PIECE // draws)
     for start in range(0, len(fit.runs), step):
         rows = np.arange(start, min(start + step, len(fit.runs)))
-        piece = np.asarray(fit.model.row_log_likelihood(fit.sites, take_rows(batch, rows)))
+        # with memory a row's density is given the run's previous checkpoint
+        wanted = np.union1d(rows, batch["noise"].get("previous", np.arange(len(fit.runs)))[rows])
+        piece = np.asarray(fit.model.row_log_likelihood(fit.sites, take_rows(batch, wanted)))
+        piece = piece[:, np.searchsorted(wanted, rows)]
         bad = ~np.isfinite(piece).all(axis=0)
         if bad.any():
             row = int(fit.runs.row_numbers[rows][np.argmax(bad)])
