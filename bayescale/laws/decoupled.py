@@ -36,8 +36,9 @@ def decoupled(
 
     so that N_opt = N_c (C/C_c)^a and L*(C) = E + (C_c/C)^gamma: Chinchilla's law about the optimum
     whose reducible loss is 1. An invariant objective has constants; of a varying one logit a,
-    ln C_c and ln N_c are linear in r. What is sampled are a, gamma, the reducible loss K and the
-    optimal size N0 at a budget in the middle of the data, and their slopes there.
+    ln C_c and ln N_c are linear in r. What is sampled are Chinchilla's exponents and its terms at
+    the centre of the data, and the slopes of logit a and of the reducible loss K and size N0 of
+    the optimum at the budget there, 6 N D.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ def decoupled(
         mean=taking(
             [*names, *(i.name for i in inputs)], (frontier_mean if size else data_mean)(parts)
         ),
-        terms=("E", "K") if size else ("E", "data_term"),
-        slopes=(("gamma", "K"),) if size else (("beta", "data_term"),),
+        terms=("E", *(("size_term",) if size else ()), "data_term"),
+        slopes=(*((("alpha", "size_term"),) if size else ()), ("beta", "data_term")),
         equation=params_of.FRONTIER_EQUATION if size else params_of.DATA_EQUATION,
         reference=Reference("text and multimodal objectives apart", "2607.22043", "C_o = 6 N D_o"),
         derived=params_of.frontier_derived(at, centre, parts.at, turns)

@@ -15,9 +15,17 @@ from bayescale.laws.common import (
     WHY_IRREDUCIBLE,
     WHY_TERM,
 )
-from bayescale.laws.decoupled_parts import REDUCIBLE, SIZE_RATIO, Values, slope_coordinates
-from bayescale.priors import Beta, LogNormal, Normal
+from bayescale.laws.decoupled_parts import (
+    ALPHA,
+    BETA,
+    DATA_TERM,
+    SIZE_TERM,
+    Values,
+    slope_coordinates,
+)
+from bayescale.priors import Normal
 from bayescale.signature import taking
+from bayescale.support import UNIT
 
 OF_EACH, OF_VARYING = ("objective",), ("varying",)
 D = Input("D", "tokens of each source", "tokens", ("source",), positive=False, at_least=0.0)
@@ -36,24 +44,20 @@ def frontier_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
     constants = (
         _E,
         Param(
-            "C_c", LogNormal(0.6, 1.0), "compute on own tokens at which the optimum's reducible "
-            "loss is 1", "FLOP", r"C_{c}", OF_EACH, coordinate=REDUCIBLE,
-            why="small sweeps sit where their optimum is a few tenths of a nat to a nat and a "
-            "half above E; two prior SDs: .08 to 4.4",
+            "C_c", TERM, "compute on own tokens at which the optimum's reducible loss is 1", "FLOP",
+            r"C_{c}", OF_EACH, coordinate=DATA_TERM, why=WHY_TERM,
         ),
         Param(
-            "gamma", LogNormal(0.17, 0.5), "compute exponent of the reducible loss", "", r"\gamma",
-            OF_EACH, why="published: .05 (Kaplan), .15 to .18 (Chinchilla), .25 (images); two "
-            "prior SDs: .06 to .46",
+            "gamma", EXPONENT, "compute exponent of the reducible loss", "", r"\gamma", OF_EACH,
+            coordinate=ALPHA, why=WHY_EXPONENT,
         ),
         Param(
-            "a", Beta(3.0, 3.0), "allocation exponent of N", "", "a", OF_EACH,
-            why="published: .46 to .73; even odds of either side of a half, 90% within .19 to .81",
+            "a", EXPONENT, "allocation exponent of N", "", "a", OF_EACH, support=UNIT, coordinate=BETA,
+            why=WHY_EXPONENT,
         ),
         Param(
-            "N_c", LogNormal(1.0, 1.5), "optimal size where the optimum's reducible loss is 1",
-            "parameters", r"N_{c}", OF_EACH, coordinate=SIZE_RATIO,
-            why="sweeps lie about the optimum: within a factor of 20 of it",
+            "N_c", TERM, "optimal size where the optimum's reducible loss is 1", "parameters",
+            r"N_{c}", OF_EACH, coordinate=SIZE_TERM, why=WHY_TERM,
         ),
     )  # fmt: skip
     return (*constants, *_frontier_slopes(varies, at)) if len(at) else constants
@@ -93,16 +97,15 @@ def frontier_derived(
     found = [
         Derived("b", lambda a: 1 - a,
                 f"allocation exponent of D {held}", "", "b", OF_EACH),
-        Derived("alpha", lambda a, gamma: gamma / a,
-                f"size exponent {held}", "", r"\alpha", OF_EACH),
-        Derived("beta", lambda a, gamma: gamma / (1 - a),
-                f"data exponent {held}", "", r"\beta", OF_EACH),
         Derived("A", lambda a, gamma, N_c: a * power(N_c, gamma / a),
                 f"size term at N = 1 {held}", "nats/token", "A", OF_EACH),
         Derived("B", lambda a, gamma, N_c, C_c: (1 - a) * power(C_c / (6 * N_c), gamma / (1 - a)),
                 f"data term at D = 1 {held}", "nats/token", "B", OF_EACH),
+        Derived("K", lambda gamma, C_c, N_ref, D_ref: power(C_c / (6 * N_ref * D_ref), gamma),
+                f"reducible loss of the optimum at the reference budget {held}", "nats/token", "K",
+                OF_EACH),
         Derived("N0", lambda a, N_c, C_c, N_ref, D_ref: N_c * power(6 * N_ref * D_ref / C_c, a),
-                "optimal size at the reference budget", "parameters", r"N_{0}", OF_EACH),
+                f"optimal size at the reference budget {held}", "parameters", r"N_{0}", OF_EACH),
     ]  # fmt: skip
     if slope and len(where):
         off = np.asarray(where) - centre

@@ -119,20 +119,48 @@ def _budget(N_ref: Any, D_ref: Any) -> Any:
     return 6 * N_ref * D_ref
 
 
-REDUCIBLE = Coordinate(
-    "K",
-    to_param=lambda K, gamma, N_ref, D_ref: _budget(N_ref, D_ref) * power(K, 1 / gamma),
-    from_param=lambda C_c, gamma, N_ref, D_ref: power(C_c / _budget(N_ref, D_ref), gamma),
-    meaning="reducible loss of the optimum at the reference budget, 6 N D at the data's centre",
+def _size(size_term: Any, alpha: Any, beta: Any, N_ref: Any) -> Any:
+    """N_c, where the size term is a = beta/(alpha + beta), its share of the optimum's 1."""
+    return N_ref * power(size_term * (1 + alpha / beta), 1 / alpha)
+
+
+def _tokens(data_term: Any, alpha: Any, beta: Any, D_ref: Any) -> Any:
+    """Tokens at that optimum, where the data term is 1 - a."""
+    return D_ref * power(data_term * (1 + beta / alpha), 1 / beta)
+
+
+# Chinchilla's own coordinates: exponents, and the terms at the centre of the data. With the
+# optimum's K and N0 there in place of the terms, a sweep that lies a factor ten off its optimum,
+# where one term is too small to see, costs ten times the gradients.
+ALPHA = Coordinate(
+    "alpha",
+    to_param=lambda alpha, beta: alpha * beta / (alpha + beta),
+    from_param=lambda a, gamma: gamma / a,
+    meaning="size exponent",
+)
+BETA = Coordinate(
+    "beta",
+    to_param=lambda alpha, beta: beta / (alpha + beta),
+    from_param=lambda a, gamma: gamma / (1 - a),
+    meaning="data exponent",
+)
+SIZE_TERM = Coordinate(
+    "size_term",
+    to_param=_size,
+    from_param=lambda N_c, a, gamma, N_ref: a * power(N_c / N_ref, gamma / a),
+    meaning="loss due to finite size at the data's geometric mean of N",
     unit="nats/token",
 )
-SIZE_RATIO = Coordinate(
-    "size_ratio",
-    to_param=lambda size_ratio, K, a, gamma, N_ref: size_ratio * N_ref * power(K, a / gamma),
-    from_param=lambda N_c, C_c, a, N_ref, D_ref: (
-        N_c / N_ref * power(_budget(N_ref, D_ref) / C_c, a)
+DATA_TERM = Coordinate(
+    "data_term",
+    to_param=lambda size_term, data_term, alpha, beta, N_ref, D_ref: (
+        6 * _size(size_term, alpha, beta, N_ref) * _tokens(data_term, alpha, beta, D_ref)
     ),
-    meaning="optimal size at the reference budget over the data's geometric mean of N",
+    from_param=lambda C_c, N_c, a, gamma, D_ref: (
+        (1 - a) * power(C_c / (6 * N_c * D_ref), gamma / (1 - a))
+    ),
+    meaning="loss due to finite data at the data's geometric mean of tokens",
+    unit="nats/token",
 )
 
 
