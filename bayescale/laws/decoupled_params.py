@@ -52,8 +52,8 @@ def frontier_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
             coordinate=ALPHA, why=WHY_EXPONENT,
         ),
         Param(
-            "a", EXPONENT, "allocation exponent of N", "", "a", OF_EACH, support=UNIT, coordinate=BETA,
-            why=WHY_EXPONENT,
+            "a", EXPONENT, "allocation exponent of N", "", "a", OF_EACH, support=UNIT,
+            coordinate=BETA, why=WHY_EXPONENT,
         ),
         Param(
             "N_c", TERM, "optimal size where the optimum's reducible loss is 1", "parameters",
