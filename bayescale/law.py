@@ -172,6 +172,16 @@ class Law:
         return tuple(c for i in self.inputs for c in self.columns_of(i))
 
     @property
+    def number_columns(self) -> tuple[str, ...]:
+        """Columns of numbers that its inputs are read from."""
+        return tuple(c for i in self.inputs if i.kind == "number" for c in self.columns_of(i))
+
+    @property
+    def of_n_and_d(self) -> bool:
+        """Whether it reads parameters and tokens, one number each, and nothing else."""
+        return {i.name for i in self.inputs} == {"N", "D"} and not any(i.dims for i in self.inputs)
+
+    @property
     def label_columns(self) -> tuple[str, ...]:
         """Columns of the run table that say which of the law's labels a row is of."""
         listed = [i.name for i in self.inputs if i.kind == "label"]

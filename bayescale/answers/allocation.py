@@ -272,10 +272,9 @@ def laws_exponent(fit: "Fit", laws: Surface, name: str) -> np.ndarray | None:
 
 def check_law(fit: "Fit") -> None:
     """Raise unless the fit's law is one of N and D alone."""
-    inputs = {i.name for i in fit.law.inputs}
-    if inputs != {"N", "D"}:
+    if not fit.law.of_n_and_d:
         raise FitError(
-            f"law '{fit.law.name}' reads {', '.join(sorted(inputs))}; an allocation needs a law of "
+            f"law '{fit.law.name}' reads {', '.join(sorted(fit.law.columns))}; an allocation needs a law of "
             "N and D, such as chinchilla."
         )
 

@@ -98,6 +98,11 @@ def as_inputs(
     for item in fit.law.inputs:
         if item.kind == "label":
             labels = fit.law.axes[item.dims[0]]
+            if item.name not in group:
+                raise FitError(
+                    f"say which {item.name}: {item.name}='{labels[0]}' or another of "
+                    f"{', '.join(labels)}."
+                )
             found[item.name] = np.eye(len(labels))[labels.index(str(group[item.name]))]
         elif item.dims:
             found[item.name] = np.stack([points[c] for c in fit.law.columns_of(item)], axis=-1)
@@ -173,6 +178,8 @@ def say_reach(factors: Mapping[str, float]) -> str:
     for name, factor in factors.items():
         if factor > 1:
             parts.append(f"{name} {factor:.3g}x above")
+        elif factor == 0:
+            parts.append(f"{name} 0, below all")
         elif factor < 1:
             parts.append(f"{name} {1 / factor:.3g}x below")
     return ", ".join(parts)

@@ -62,6 +62,8 @@ def overview(
     FitError
         As the single plots.
     """
+    if not (fit.law.of_n_and_d or len(fit.law.columns) == 1):
+        return _of_residuals(fit, figure, title, seed, group)
     whole = len(fit.law.inputs) > 1
     figure = canvas.new_figure(figure, SIZE if whole else (SIZE[0], SIZE[1] / 1.8))
     wide = canvas.figure_width(figure) > NARROW
@@ -81,4 +83,13 @@ def overview(
     head = f"{style.equation(fit.law)}   fitted to {len(fit.runs):,} runs from {fit.runs.source}"
     size = canvas.text_size(axes[0], 1.25)
     figure.suptitle(head if title is None else title, fontsize=size, x=0.01, ha="left")
+    return figure
+
+
+def _of_residuals(
+    fit: "Fit", figure: Any, title: str | None, seed: int, group: Mapping[str, Any]
+) -> "Figure | SubFigure":
+    """What can be drawn of any law: residuals against what it reads."""
+    figure = canvas.new_figure(figure, SIZE)
+    residuals(fit, figure=figure, title=title, seed=seed, **group)
     return figure

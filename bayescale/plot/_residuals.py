@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NAMED = 8  # outliers named by their row
 FAR = 2.0  # an outlier: beyond twice the 90% predictive interval
 SUSPECT = ("diverged", "few-tokens", "mixed-units", "cost-far", "duplicates")  # not: repeats
+MOST_PANELS = 6  # unasked
 BINS = 8  # of the predictive band where the noise differs from run to run
 
 
@@ -92,7 +93,9 @@ def _names(fit: "Fit", against: str | Sequence[str] | None, alone: bool) -> list
     known = [str(c) for c in fit.runs.table.columns if fit.runs.table[c].dtype.kind in "fiu"]
     known = [c for c in known if c != fit.law.response] + ["fitted"]
     if against is None:
-        return ["fitted"] if alone else [n for n in ("N", "D", "C", "fitted") if n in known]
+        usual = dict.fromkeys(("N", "D", "C", *fit.law.number_columns))
+        listed = [n for n in usual if n in known and np.ptp(fit.runs.column(n)) > 0]
+        return ["fitted"] if alone else [*listed[: MOST_PANELS - 1], "fitted"]
     names = [against] if isinstance(against, str) else list(against)
     for name in names:
         if name not in known:

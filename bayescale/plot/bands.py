@@ -280,7 +280,7 @@ def _chunks(fit: "Fit", part: Group, seed: int) -> Iterator[Residuals]:
     few = thinned(fit, max(100, min(DRAWS, 2_000_000 // len(shown))))
     for start in range(0, len(shown), _CHUNK):
         rows = shown[start : start + _CHUNK]
-        inputs = {i.name: fit.runs.column(i.name)[rows] for i in fit.law.inputs}
+        inputs = {c: fit.runs.column(c)[rows] for c in fit.law.number_columns}
         answer = predict(few, seed=seed, **inputs, **part.where)
         fitted = np.median(answer.loss, axis=0)
         observed = fit.runs.column(fit.law.response)[rows]

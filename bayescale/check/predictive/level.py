@@ -38,7 +38,7 @@ def scatter(seen: Replicates) -> Checked | Skipped:
     It is little touched by what the law says, and so shows whether the prior of the noise is of
     the right size.
     """
-    names = [n for n in inputs_of(seen) if n in {i.name for i in seen.model.law.inputs}]
+    names = [n for n in inputs_of(seen) if n in seen.model.law.number_columns]
     columns = [seen.runs.column(n).astype(float) for n in names]
     logs = [np.log(c) if (c > 0).all() else c for c in columns]
     x = np.stack([c - c.mean() for c in logs], axis=1)

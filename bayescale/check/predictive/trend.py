@@ -24,7 +24,7 @@ LEAST_ROWS, LEAST_RUNS = 3, 3  # checkpoints that make a run, and runs that make
 
 def inputs_of(seen: Replicates) -> list[str]:
     """Inputs against which residuals can be drawn: N, D, C, then others of the law."""
-    own = [i.name for i in seen.model.law.inputs]
+    own = seen.model.law.number_columns
     known = [name for name in ("N", "D", "C") if name in seen.runs.table]
     return known + [name for name in own if name not in known]
 

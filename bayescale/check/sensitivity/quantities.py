@@ -1,14 +1,14 @@
 """What a sensitivity check watches: exponents, irreducible loss, the optimum, loss at a point."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.answers.allocation import laws_exponent, optimum
-from bayescale.answers.points import reach, read_points, read_values, say_reach
+from bayescale.answers.points import as_inputs, reach, read_points, read_values, say_reach
 from bayescale.answers.surface import Surface, surface
 from bayescale.errors import FitError
 from bayescale.tables import quantity, with_spread
@@ -156,7 +156,9 @@ class Watch:
             listed["L_opt"] = Quantity("L_opt", best["loss"], "L*", unit)
             listed["N_opt"] = Quantity("N_opt", best["N_opt"], "N_opt", "parameters", log=True)
         if self.at:
-            loss = laws.mean(np.arange(laws.size), **self.at)
+            points = {k: np.array([v]) for k, v in self.at.items()}
+            inputs = as_inputs(fit, points, self.group)
+            loss = laws.mean(np.arange(laws.size), **inputs)
             listed["loss"] = Quantity("loss", loss, fit.law.response, unit)
         return {n: replace(q, draws=q.draws.reshape(chains)) for n, q in listed.items()}
 
@@ -164,11 +166,12 @@ class Watch:
         """Exponents and floor: a and E of laws of N and D, else all that isn't a coefficient."""
         derived = [d.name for d in fit.law.derived]
         names = [p.name for p in fit.law.params if p.coordinate is None]
-        if _of_n_and_d(fit):
+        if fit.law.of_n_and_d:
             derived, names = [n for n in derived if n == "a"], [n for n in names if n == "E"]
         found = {n: laws_exponent(fit, laws, n) for n in derived}
         known = {n: v for n, v in found.items() if v is not None}
-        return known | {n: np.asarray(laws.params[n]) for n in names}
+        known |= {n: np.asarray(laws.params[n]) for n in names}
+        return {n: v for name, draws in known.items() for n, v in _each(fit, name, draws)}
 
     def describe(self) -> str:
         """What is watched, for notes: ``L* and N_opt at C = 5.7e22``."""
@@ -207,7 +210,7 @@ def make_watch(
     check_finite(fit)
     budget = None if C is None else one_value("C", C)
     point = _point(fit, at) if at else {}
-    if _of_n_and_d(fit):
+    if fit.law.of_n_and_d:
         if fit.runs.cost.kind != "active":
             budget = budget or default_budget(fit)
         elif budget is not None:
@@ -267,21 +270,26 @@ def check_finite(fit: "Fit") -> None:
             )
 
 
-def _of_n_and_d(fit: "Fit") -> bool:
-    return {i.name for i in fit.law.inputs} == {"N", "D"}
+def _each(fit: "Fit", name: str, draws: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """The numbers of a quantity one by one, with their labels."""
+    declared = (*fit.law.params, *fit.law.derived)
+    dims = next(d.dims for d in declared if d.name == name)
+    for place in np.ndindex(*draws.shape[1:]):
+        where = ",".join(fit.law.axes[d][k] for d, k in zip(dims, place, strict=True))
+        yield (f"{name}[{where}]" if where else name), draws[(slice(None), *place)]
 
 
 def _point(fit: "Fit", at: Mapping[str, Any]) -> dict[str, float]:
     points, group = read_points(fit, {k: one_value(k, v) for k, v in at.items()})
     assert not group
-    return {i.name: float(points[i.name][0]) for i in fit.law.inputs}
+    return {c: float(points[c][0]) for c in fit.law.number_columns}
 
 
 def _usual_point(fit: "Fit") -> dict[str, float]:
     """Ten times the largest value of a single input; else the run with the lowest response."""
     inputs = fit.law.inputs
-    columns = {i.name: fit.runs.column(i.name).astype(float) for i in inputs}
-    if len(inputs) == 1 and inputs[0].positive:
+    columns = {c: fit.runs.column(c).astype(float) for c in fit.law.number_columns}
+    if len(inputs) == 1 and inputs[0].positive and not inputs[0].dims:
         return {inputs[0].name: BEYOND * float(columns[inputs[0].name].max())}
     best = int(np.argmin(fit.runs.column(fit.law.response).astype(float)))
     return {name: float(v[best]) for name, v in columns.items()}
