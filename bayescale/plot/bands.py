@@ -137,7 +137,7 @@ def _group(
 
 def _run_columns(fit: "Fit") -> set[str]:
     """Columns that only tell the runs of offsets apart: a new run has an offset of its own."""
-    own = {pool.column for pool in fit.model.noise.pools().values()}
+    own = {fit.model.noise.runs} if fit.model.noise.runs else set()
     return own - set(fit.model.pooling.columns)
 
 
