@@ -10,6 +10,7 @@ import numpy as np
 from bayescale.arrays import gammaln, namespace
 
 TailName = Literal["normal", "student_t"]
+STUDENT_CONSTANT = "nu_constant"
 Values = Mapping[str, Any]  # parameters of the noise, broadcastable to rows
 
 
@@ -51,12 +52,17 @@ class _Normal(Tail):
         return dist.Normal(location, scale)
 
 
+def student_constant(nu: Any) -> Any:
+    """Log density of a standard Student-t at 0."""
+    return gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * namespace(nu).log(nu * math.pi)
+
+
 class _StudentT(Tail):
     def log_density(self, z: Any, values: Values) -> Any:
         nu = values["nu"]
-        xp = namespace(z, nu)
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * xp.log(nu * math.pi)
-        return constant - (nu + 1) / 2 * xp.log1p(z * z / nu)
+        constant = values.get(STUDENT_CONSTANT)  # of each label, where it was worked out there
+        constant = student_constant(nu) if constant is None else constant
+        return constant - (nu + 1) / 2 * namespace(z, nu).log1p(z * z / nu)
 
     def probability(self, z: np.ndarray, values: Values) -> np.ndarray:
         from scipy.special import stdtr
