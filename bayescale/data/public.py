@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def whereabouts(record: DataSet) -> str:
         "shipped" with the package, "local" in the folder BAYESCALE_DATA, "fetched" before, "to
         fetch" at its first use, or "missing": to be put into that folder.
     """
-    if record.packaged:
+    if record.packaged or record.simulator:
         return "shipped"
     named = os.environ.get(FOLDER_VARIABLE)
     if named:
@@ -76,9 +77,9 @@ def load_dataset(name: str | DataSet) -> Runs:
         Where the file is neither in the folder BAYESCALE_DATA nor to be had by address.
     """
     record = name if isinstance(name, DataSet) else find_dataset(name)
-    with _located(record) as path:
+    with _located(record) as table:
         runs = read_runs(
-            path,
+            table,
             columns=record.columns,
             where=record.where,
             cost=record.cost,
@@ -91,7 +92,7 @@ def load_dataset(name: str | DataSet) -> Runs:
         mask = runs.table.index.isin(best)
         runs = runs.select(mask, f"lowest loss of each ({', '.join(record.best_per)})")
     flags = (Flag("note", (), record.note), *runs.flags)
-    if runs.sha256 != record.sha256:
+    if record.sha256 and runs.sha256 != record.sha256:
         message = f"the file isn't the one on record (sha256 {runs.sha256[:12]}...): own copy?"
         flags = (Flag("checksum", (), message), *flags)
     return replace(runs, source=record.name, flags=flags)
@@ -133,9 +134,13 @@ def load_runs(source: Any, **options: Any) -> Runs:
 
 
 @contextmanager
-def _located(record: DataSet) -> Iterator[Path]:
-    """Yield the path of a data set's file."""
+def _located(record: DataSet) -> Iterator[Any]:
+    """Yield the path of a data set's file, or the table of a simulated one."""
     with ExitStack() as stack:
+        if record.simulator:
+            home, _, function = record.simulator.partition(":")
+            yield getattr(import_module(home), function)()
+            return
         if record.packaged:
             from importlib.resources import as_file, files
 

@@ -9,9 +9,18 @@ from bayescale.data.catalog.curves import CURVES
 from bayescale.data.catalog.mixtures import MIXTURES
 from bayescale.data.catalog.record import DataSet
 from bayescale.data.catalog.repeated import REPEATED
+from bayescale.data.catalog.simulated import SIMULATED
 from bayescale.data.catalog.sparse import SPARSE
 from bayescale.data.catalog.sweeps import SWEEPS
 
-CATALOG: tuple[DataSet, ...] = (*SWEEPS, *REPEATED, *MIXTURES, *CURVES, *SPARSE, *ACCURACIES)
+CATALOG: tuple[DataSet, ...] = (
+    *SWEEPS,
+    *SIMULATED,
+    *REPEATED,
+    *MIXTURES,
+    *CURVES,
+    *SPARSE,
+    *ACCURACIES,
+)
 
 __all__ = ["CATALOG", "DataSet"]

@@ -47,6 +47,9 @@ class DataSet:
         Whether the file lies inside the package.
     curves
         How checkpoints are cleaned, where rows are checkpoints of runs.
+    simulator
+        For a simulated data set ``module:function``, which gives its table; `file` is then the
+        module's, and the hash isn't checked, since the last digits depend on the machine.
     drop_missing
         Whether rows with an empty cell in N, D, C or loss are left out.
     """
@@ -67,3 +70,4 @@ class DataSet:
     packaged: bool = False
     curves: Curves | None = None
     drop_missing: bool = False
+    simulator: str = ""
