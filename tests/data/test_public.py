@@ -32,6 +32,35 @@ COUNTS = {
 }
 
 
+# of other designs: mixtures, repeated data, curves, experts, scores
+OTHERS = {
+    "simulated-sweep": 72,
+    "simulated-mixtures": 470,
+    "simulated-text-multimodal": 294,
+    "simulated-backbones": 170,
+    "datablations-repetition": 196,
+    "openclip": 29,
+    "slimpajama-mixtures": 224,
+    "mixinglaws-two": 10,
+    "mixinglaws-three": 41,
+    "mixinglaws-five": 106,
+    "code-mix": 10,
+    "bilingual": 27,
+    "addition": 17,
+    "nmt-6enc-6dec": 11,
+    "nmt-28enc-6dec": 10,
+    "nmt-6enc-28dec": 11,
+    "nmt-dec-only": 11,
+    "nmt-tenc-lstm": 10,
+    "gemstones-curves": 3850,
+    "routing-s-base": 53,
+    "routing-hash": 51,
+    "routing-rl-r": 54,
+    "vlm-capability": 96,
+    "obs-scaling": 148,
+}
+
+
 @pytest.fixture
 def local(data_dir, monkeypatch):
     monkeypatch.setenv("BAYESCALE_DATA", str(data_dir))
@@ -50,7 +79,7 @@ def test_records_are_whole():
     assert set(COUNTS) <= set(NAMES)
     assert len(set(NAMES)) == len(NAMES)
     for record in datasets():
-        assert len(record.sha256) == 64
+        assert len(record.sha256) == 64 or record.simulator
         assert record.title
         assert record.citation
         assert record.licence
@@ -60,6 +89,26 @@ def test_records_are_whole():
             commit = record.url.split("/")[5]
             assert len(commit) == 40
             assert record.url.endswith(record.file.split("/")[-1])
+
+
+def test_every_set_is_counted():
+    assert {*COUNTS, *OTHERS} == {d.name for d in datasets()}
+
+
+def test_laws_of_the_records_are_known():
+    from bayescale.families import FAMILIES
+    from bayescale.laws import LAWS
+
+    for record in datasets():
+        for law in record.laws:
+            assert law in LAWS or law in FAMILIES, (record.name, law)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_sets_load(name, local):
+    runs = load_dataset(name)
+    assert (runs.source, len(runs)) == (name, OTHERS[name])
+    assert not {flag.kind for flag in runs.flags} & {"checksum", "cost-far"}
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -77,6 +77,6 @@ MIXTURES: tuple[DataSet, ...] = (
         licence="Apache-2.0",
         note="One size (GPT-2 small), so no size term. Run 21pdcxga forgot English and is left "
         "out. Vocabulary and schedule differ between runs.",
-        laws=("decoupled-data",),
+        laws=("decoupled",),
     ),
 )  # fmt: skip
