@@ -86,7 +86,14 @@ class Fit:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What every answer from this fit must say."""
-        return tuple(f"{p.check}: {p}" for p in self.gate.problems)
+        return (*(f"{p.check}: {p}" for p in self.gate.problems), *self.remarks)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What the gate doesn't judge: checkpoints of a run taken for independent trainings."""
+        from bayescale.check.comparison.remark import checkpoint_remarks
+
+        return checkpoint_remarks(self)
 
     def draws(self, name: str) -> np.ndarray:
         """Posterior draws of a parameter or derived quantity, chains joined: (draw, ...).

@@ -34,7 +34,7 @@ def fit_table(fit: "Fit") -> Table:
         columns=columns,
         rows=rows,
         title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
-        warnings=[str(p) for p in fit.gate.problems],
+        warnings=[*(str(p) for p in fit.gate.problems), *fit.remarks],
         notes=notes,
     )
 
@@ -79,6 +79,7 @@ def fit_record(fit: "Fit") -> dict[str, Any]:
         "priors": {p.site: str(p.prior) for p in fit.model.params},
         "converged": gate.pop("converged"),
         "reasons": gate.pop("reasons"),
+        "remarks": list(fit.remarks),
         "diagnostics": gate,
         "parameters": {name: {k: float(v) for k, v in row.items()} for name, row in _scalars(fit)},
         "n_runs": len(fit.runs),

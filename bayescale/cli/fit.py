@@ -30,6 +30,7 @@ def command(
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
+    along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
     chains: opt.Chains = 4,
@@ -55,7 +56,7 @@ def command(
       bayescale fit chinchilla runs.csv -o fit.nc
       bayescale fit chinchilla runs.csv --map loss=val_loss --unit N=1e9
       bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
-      bayescale fit chinchilla curves.csv --run run_id --drop-before 2B --runs-column run_id
+      bayescale fit chinchilla curves.csv --run run_id --runs-column run_id --along D
     """
     from bayescale.cli.modelling import arranged, build_model, curve_arguments, reading_arguments
     from bayescale.cli.output import show, show_json
@@ -63,7 +64,12 @@ def command(
     _check_output(output)
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
     reading |= curve_arguments(run, drop_before, smooth, last, thin)
-    columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
+    columns = {
+        "varies_with": noise_varies_with,
+        "known_sd": known_sd,
+        "runs": runs_column,
+        "along": along,
+    }
     chosen, table, reading = arranged(law, runs, reading)
     model = build_model(chosen, noise, pool, prior, **columns)
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}

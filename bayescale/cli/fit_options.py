@@ -105,7 +105,14 @@ RunsColumn = Annotated[
     str | None,
     _option(
         _MODEL, "COLUMN", "Column that names the training run where rows are its checkpoints: "
-        "they share an offset.",
+        "they share an offset, or with --along their scatter.",
+    ),
+]  # fmt: skip
+Along = Annotated[
+    str | None,
+    _option(
+        _MODEL, "COLUMN", "With --runs-column: neighbouring checkpoints of a run are correlated, "
+        "AR(1) in the logarithm of this column, usually D.",
     ),
 ]  # fmt: skip
 Pools = Annotated[

@@ -51,6 +51,7 @@ def command(
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
+    along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
     draws: Annotated[int, _option("INT", "Kept draws a chain, of four chains.")] = 250,
@@ -83,7 +84,12 @@ def command(
 
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
     reading |= curve_arguments(run, drop_before, smooth, last, thin)
-    columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
+    columns = {
+        "varies_with": noise_varies_with,
+        "known_sd": known_sd,
+        "runs": runs_column,
+        "along": along,
+    }
     names = split_values([law]) or [law]
     named, table = choose_all({name: name for name in names}, runs, reading)
     models = {n: build_model(law, noise, pool, prior, **columns) for n, law in named.items()}

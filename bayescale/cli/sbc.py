@@ -27,6 +27,7 @@ def command(
     noise_varies_with: opt.VariesWith = None,
     known_sd: opt.KnownSd = None,
     runs_column: opt.RunsColumn = None,
+    along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
     draws: Annotated[int, _option("INT", "Kept draws a chain.")] = 250,
@@ -58,7 +59,12 @@ def command(
     from bayescale.cli.output import answer
     from bayescale.errors import FitError
 
-    columns = {"varies_with": noise_varies_with, "known_sd": known_sd, "runs": runs_column}
+    columns = {
+        "varies_with": noise_varies_with,
+        "known_sd": known_sd,
+        "runs": runs_column,
+        "along": along,
+    }
     if design and find_family(law):
         law, design = choose(law, design, {})
     model = build_model(example(law), noise, pool, prior, **columns)

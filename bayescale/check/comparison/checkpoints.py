@@ -120,7 +120,7 @@ def correlation(fit: "Fit", order: np.ndarray, curves: list[np.ndarray]) -> floa
     """Lag-1 autocorrelation along curves: of residuals, or without what all runs share."""
     residual = residuals(fit)
     rest = _without_surface(fit, residual, order)
-    return min(_autocorrelation(residual, curves), _autocorrelation(rest, curves))
+    return min(autocorrelation(residual, curves), autocorrelation(rest, curves))
 
 
 def _curves(runs: "Runs", order: np.ndarray) -> list[np.ndarray]:
@@ -187,7 +187,7 @@ def residuals(fit: "Fit", draws: int = 200) -> np.ndarray:
     return at.forward(y) - at.forward(mean)
 
 
-def _autocorrelation(values: np.ndarray, curves: list[np.ndarray]) -> float:
+def autocorrelation(values: np.ndarray, curves: list[np.ndarray]) -> float:
     """Pooled lag-1 autocorrelation within curves, around 0; far residuals are drawn in."""
     limit = 3 * 1.4826 * float(np.median(np.abs(values)))
     values = np.clip(values, -limit, limit)
