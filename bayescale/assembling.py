@@ -18,6 +18,7 @@ from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
 from bayescale.inference.posterior import Variable, scalars, variables
 from bayescale.inference.sample import Draws, Settings
+from bayescale.inference.tied import tied_problems
 
 Look = tuple[dict[str, Variable], np.ndarray, Diagnostics]
 OPEN_SHARE = 0.5  # SD of the allocation exponent over its prior SD above which it counts as open
@@ -44,8 +45,14 @@ def assemble(
     problems = design_problems(model, runs) or separation_problems(
         model, layout, packing, found, seed
     )
-    problems = [*problems, *repetition_problems(model, runs, found)]
-    gate = judge(diagnostics, _moments(model, packing, layout.labels, drawn, seed), problems)
+    moments = _moments(model, packing, layout.labels, drawn, seed)
+    axes = {**layout.labels, layout.cell_dim: layout.cells}
+    problems = [
+        *problems,
+        *repetition_problems(model, runs, found),
+        *tied_problems(model, found, axes, moments),
+    ]
+    gate = judge(diagnostics, moments, problems)
     taken = {"target_accept": drawn.target_accept, "draws": drawn.stats["lp"].shape[1]}
     record = {
         "seed": seed,
@@ -113,18 +120,18 @@ def repetition_problems(model: Model, runs: "Runs", found: Mapping[str, Variable
     if not set(names) <= alone or model.law.response != "loss":
         return []
     N, D, U, loss = (np.asarray(runs.column(c), dtype=float) for c in (*names, "loss"))
-    # four SDs of noise: what a run can lie above another by chance
+    # five SDs of noise, twice: more than some run lies above the best of others by chance
     noise = float(np.median(found["sigma"].values)) if "sigma" in found else 0.0
     above = harm(N, D, U, loss)
-    worse = above > max(MARGIN, 4 * noise)
-    if not worse.any():
+    worse = above > max(MARGIN, 5 * noise)
+    if worse.sum() < 2:
         return []
     count = int(worse.sum())
     limit = f"D < {safe_epochs(D, U, worse):g} * U"
     return [
         Problem(
             "outside",
-            f"{count} run{'s' if count > 1 else ''} of {len(runs)} did worse than a run with "
+            f"{count} runs of {len(runs)} did worse than a run with "
             f"fewer epochs over the same tokens (by up to {np.expm1(above.max()):.0%}): repetition "
             "harmed them, and this law, whose loss never rises with epochs, bends to follow.",
             f'where="{limit}" leaves them out, with all others of as many epochs; '
@@ -151,15 +158,17 @@ def separation_problems(
     prior = variables(model, layout, packing, packing.sample_prior(rng, 2000))["a"].values
     before = prior.reshape(len(prior), -1).std(axis=0)
     after = found["a"].values.reshape(*found["a"].values.shape[:2], -1)
-    share = float((after.std(axis=(0, 1)) / before).max())
+    shares = after.std(axis=(0, 1)) / before
+    worst, share = int(np.argmax(shares)), float(shares.max())
     if share <= OPEN_SHARE:
         return []
-    low, high = np.quantile(after, [0.05, 0.95])
+    low, high = np.quantile(after[..., worst], [0.05, 0.95])
+    name = list(scalars({"a": found["a"]}, {**layout.labels, layout.cell_dim: layout.cells}))[worst]
     return [
         Problem(
             "design",
-            f"The exponents of size and data are hardly separated: the allocation exponent a is "
-            f"{low:.2f} to {high:.2f} (90%), {share:.0%} as wide as its prior.",
+            "The exponents of size and data are hardly separated: the allocation exponent "
+            f"{name} is {low:.2f} to {high:.2f} (90%), {share:.0%} as wide as its prior.",
             "more sizes at one budget, and more budgets; or a prior on alpha and beta from "
             "earlier sweeps",
         )

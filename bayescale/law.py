@@ -86,6 +86,8 @@ class Law:
         ``design()`` gives columns of a plain design to simulate on, where no table is given.
     signs : tuple of str
         Parameters or derived quantities whose sign is asked: P(< 0) is reported.
+    tied : tuple of (str, str)
+        Pairs of quantities that may stand in for each other; the gate says where they do.
     centres : tuple of Centre
         References of the law's own, beside those of its inputs.
     may_rise : tuple of str
@@ -119,6 +121,7 @@ class Law:
     check: Callable[..., None] | None = None
     design: Callable[[], Mapping[str, Any]] | None = None
     signs: tuple[str, ...] = ()
+    tied: tuple[tuple[str, str], ...] = ()
     centres: tuple[Centre, ...] = ()
     may_rise: tuple[str, ...] = ()
     recipe: tuple[str, str] | None = None
@@ -146,13 +149,23 @@ class Law:
                 raise LawError(
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
+        for d in self.derived:
+            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+        self._check_centres()
+        self._check_tied()
+
+    def _check_centres(self) -> None:
         for c in self.centres:
             label, inputs = f"centre '{c.name}'", {i.name for i in self.inputs}
             check_signature(self.name, label, c.function, inputs)
             if c.by and c.by not in {p.by for p in self.params}:
                 raise LawError(f"law '{self.name}': no parameter differs by '{c.by}', as {label}.")
-        for d in self.derived:
-            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+
+    def _check_tied(self) -> None:
+        known = {x.name for x in (*self.params, *self.derived)}
+        for name in (n for pair in self.tied for n in pair):
+            if name not in known:
+                raise LawError(f"law '{self.name}': '{name}' in tied is none of its quantities.")
 
     @property
     def axes(self) -> dict[str, tuple[str, ...]]:

@@ -23,7 +23,7 @@ class Problem:
     ----------
     check : str
         Short name: ``finite``, ``rhat``, ``ess_bulk``, ``ess_tail``, ``divergences``, ``ebfmi``,
-        ``prior``, ``design``, ``outside`` (runs that the law can't describe).
+        ``prior``, ``design``, ``tied``, ``outside`` (runs that the law can't describe).
     message : str
         What was seen.
     remedy : str

@@ -115,6 +115,7 @@ def _mixture(
 
     plan = Plan(sources, targets, transfer, capacity, repeated, shares, sparse, size)
     inputs, params = _inputs(plan), parameters(plan)
+    transfers = "v" if transfer == "exponential" else "tau"
     terms = ("E", *(["size_term"] if size else []), "data_term")
     slopes = (*([("alpha", "size_term")] if size else []), ("beta", "data_term"))
     recipe = {"sources": sources, "targets": targets, "transfer": transfer, "capacity": capacity}
@@ -135,6 +136,7 @@ def _mixture(
         check=check_table(plan),
         design=lambda: default_design(plan),
         signs=tuple(p.name for p in params if p.name in ("v", "c")),
+        tied=(("c", transfers),) if plan.diluted and plan.pairs else (),
         centres=centres(plan),
         recipe=recipe_of("mixture", **recipe),
     )

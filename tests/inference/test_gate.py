@@ -8,6 +8,10 @@ from scipy.signal import lfilter
 
 from bayescale.inference.diagnostics import diagnose
 from bayescale.inference.gate import Gate, Problem, gate_from_dict, judge
+from bayescale.inference.model import Model
+from bayescale.inference.posterior import Variable
+from bayescale.inference.tied import tied_problems
+from bayescale.laws.mixture import mixture
 
 CHAINS, DRAWS = 4, 1000
 WELL_KNOWN = {"alpha": (0.0, 1.0, 0.3, 0.1)}  # prior mean and SD, posterior mean and SD
@@ -209,3 +213,31 @@ def test_diagnostics_are_arviz_numbers():
     np.testing.assert_allclose(found.ebfmi, np.ravel(az.bfmi(tree)["energy"]), rtol=1e-2)
     se = xr.DataArray(draws[0], coords, ("chain", "draw")).to_dataset(name="x")
     assert found.mcse[0] == pytest.approx(float(az.mcse(se, method="mean")["x"]), rel=0.02)
+
+
+def correlated(rho, sd=1.0):
+    """Draws of c by target and v by transfer, in which one pair is correlated."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((4, 1000, 5))
+    c, v = z[..., :2], z[..., 2:].copy()
+    v[..., 0] = rho * c[..., 0] + np.sqrt(1 - rho**2) * v[..., 0]
+    labels = {"diluted": ("text", "code"), "transfer": ("code→text", "text→code", "text→image")}
+    found = {
+        "c": Variable(sd * c, ("diluted",), "param"),
+        "v": Variable(sd * v, ("transfer",), "param"),
+    }
+    names = ["c[text]", "c[code]", *(f"v[{t}]" for t in labels["transfer"])]
+    return found, labels, {n: (0.0, 1.0, 0.0, sd) for n in names}
+
+
+@pytest.mark.parametrize(
+    ("rho", "sd", "seen"), [(-0.95, 1.0, True), (-0.8, 1.0, False), (-0.95, 0.1, False)]
+)
+def test_quantities_that_stand_in_for_each_other_are_named(rho, sd, seen):
+    model = Model(mixture(("text", "code"), ("text", "code", "image"), repetition=False))
+    problems = tied_problems(model, *correlated(rho, sd))
+    assert bool(problems) == seen
+    if seen:
+        assert problems[0].check == "tied"
+        assert "c[text] with v[code→text] (-0.95)" in problems[0].message
+        assert "and " not in problems[0].message.split("correlations:")[1]

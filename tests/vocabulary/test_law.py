@@ -315,3 +315,8 @@ def test_a_centre_is_worked_out_for_each_label():
 def test_a_centre_that_fits_no_parameter_or_input(centre, words):
     with pytest.raises(LawError, match=words):
         replace(centred_law(), centres=(centre,))
+
+
+def test_tied_names_quantities_of_the_law():
+    with pytest.raises(LawError, match="'slop' in tied is none of its quantities"):
+        replace(centred_law(), tied=(("A", "slop"),))
