@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from bayescale.data.cost import CostModel
 
+SEVERAL = {"target", "objective"}  # columns that name what a row's loss is of
+
 
 @dataclass(frozen=True)
 class Flag:
@@ -50,9 +52,10 @@ def find_flags(
     given_compute
         Whether C comes from the file.
     """
-    found = [*_few_rows(rows), *_duplicates(table, rows), *_repeats(table, rows)]
-    found += [*_few_tokens(table, rows), *_mixed_units(table, rows), *_diverged(table, rows)]
-    found += _harmed(table, rows)
+    found = [*_few_rows(rows), *_duplicates(table, rows)]
+    found += [*_few_tokens(table, rows), *_mixed_units(table, rows)]
+    if not SEVERAL & set(table):  # losses of several targets at one N and D are no repeats
+        found += [*_repeats(table, rows), *_diverged(table, rows), *_harmed(table, rows)]
     if given_compute and {"N", "D", "C"} <= set(table):
         found += _cost_ratio(table, rows, cost)
     return tuple(found)

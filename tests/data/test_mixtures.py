@@ -193,6 +193,15 @@ def test_a_target_that_no_row_of_a_long_table_has():
         melt(read_mixtures(WIDE), targets=("image",))
 
 
+def test_a_part_of_the_table_is_not_taken_for_repeats_or_failures():
+    wide = pd.concat([WIDE] * 4, ignore_index=True).assign(loss_text=9.0)
+    runs = read_mixtures(wide)
+    part = runs.select((runs.column("N") > 5e8), "large ones")
+    assert (
+        {"note", "selected"} <= {f.kind for f in part.flags} <= {"note", "selected", "duplicates"}
+    )
+
+
 def test_public_tables(data_dir):
     runs = read_mixtures(data_dir / "slimpajama_mixtures/dmsl_llm_slimpajama.csv")
     assert len(runs) == 8 * 2452 - 16
