@@ -54,8 +54,9 @@ KRAJEWSKI = Law(
             why="published .58; two prior SDs: .22 to 1.6",
         ),
     ),
-    terms=("E", "size_term", "coarse_term", "data_term"),
-    slopes=(("beta", "data_term"), ("gamma_G", "coarse_term")),
+    # neighbours trade off against each other: in this order 7 gradients a draw, else 13 to 45
+    terms=("E", "data_term", "size_term", "coarse_term"),
+    slopes=(("alpha", "size_term"), ("beta", "data_term"), ("gamma_G", "coarse_term")),
     mean=mean,
     equation=(
         r"L = E + \frac{A + \frac{g}{G^{\gamma_{G}}}}{N^{\alpha}} + \frac{B}{D^{\beta}}"
