@@ -20,7 +20,7 @@ FAR = 0.2  # harm against a smaller run, which may differ in more than its size
 
 
 def harm(N: np.ndarray, D: np.ndarray, U: np.ndarray, loss: np.ndarray) -> np.ndarray:
-    """How much worse each run is than the best with fewer epochs over the same unique tokens.
+    """How much more epochs over the same unique tokens cost each run.
 
     Parameters
     ----------
@@ -30,21 +30,24 @@ def harm(N: np.ndarray, D: np.ndarray, U: np.ndarray, loss: np.ndarray) -> np.nd
     Returns
     -------
     array, shape (run,)
-        ln of the loss over the least loss among runs of the same size with as many unique tokens
-        and fewer tokens seen; against runs of smaller size only where that is above 0.2, since
-        they may differ in more. 0 for a run that is better than all of them, that has none to
-        compare with, or that repeats nothing.
+        Among runs of one size with as many unique tokens: ln of the least loss with this run's
+        epochs or more, over the least loss with fewer. One bad run alone is no harm, where more
+        epochs are better again. Runs of smaller size count among those with fewer epochs where
+        they are better by 0.2, since they may differ in more. 0 where more epochs are no worse,
+        where there is nothing to compare with, and for a run that repeats nothing.
     """
     log_loss = np.log(loss)
     above = np.zeros(len(loss))
     for k in np.flatnonzero(D > SAME * U):
-        fewer = (np.abs(np.log(U / U[k])) < np.log(SAME)) & (D / D[k] < 1 / SAME)
-        same = fewer & (np.abs(np.log(N / N[k])) < np.log(ONE_SIZE))
-        if same.any():
-            above[k] = max(0.0, float(log_loss[k] - log_loss[same].min()))
-        smaller = fewer & (N / N[k] < 1)
-        if smaller.any() and log_loss[k] - log_loss[smaller].min() > FAR:
-            above[k] = max(above[k], float(log_loss[k] - log_loss[smaller].min()))
+        alike = np.abs(np.log(U / U[k])) < np.log(SAME)
+        own = alike & (np.abs(np.log(N / N[k])) < np.log(ONE_SIZE))
+        fewer = D / D[k] < 1 / SAME
+        best = log_loss[own & ~fewer].min()
+        if (own & fewer).any():
+            above[k] = max(0.0, float(best - log_loss[own & fewer].min()))
+        smaller = alike & fewer & (N / N[k] < 1)
+        if smaller.any() and best - log_loss[smaller].min() > FAR:
+            above[k] = max(above[k], float(best - log_loss[smaller].min()))
     return above
 
 

@@ -95,7 +95,9 @@ def test_harm_is_measured_against_fewer_epochs_of_the_same_run():
     D = np.array([1e9, 4e9, 16e9, 64e9, 64e9])
     loss = np.array([4.0, 3.5, 3.4, 3.6, 3.41])
     above = harm(N, D, U, loss)
-    np.testing.assert_allclose(above, [0, 0, 0, np.log(3.6 / 3.4), np.log(3.41 / 3.4)])
+    np.testing.assert_allclose(above, [0, 0, 0, *[np.log(3.41 / 3.4)] * 2])
+    better_again = harm(N, np.array([1e9, 4e9, 16e9, 64e9, 256e9]), U, [4.0, 3.5, 3.6, 3.4, 3.5])
+    np.testing.assert_allclose(better_again, [0, 0, 0, 0, np.log(3.5 / 3.4)])
     # more unique tokens, another size, or no repetition: nothing to compare with
     assert not harm(N, D, U * [1, 2, 3, 5, 7], loss).any()
     assert not harm(N * [1, 2, 3, 4, 5], D, U, loss).any()
