@@ -44,7 +44,8 @@ def choose_centring(
     start : array, shape (dim,)
         Vector under that centring.
     """
-    full = {z: np.ones_like(c) for z, c in packing.no_centring().items()}
+    none = packing.no_centring()
+    full = none | {z: np.ones_like(none[z]) for z, _, _ in packing.pools}
     loose = {sp: np.asarray(LOOSE * _middle(packing, sp)) for _, _, sp in packing.pools}
     free = np.array([n.split("[")[0] not in loose for n in packing.names()])
     vectors = [packing.join({**packing.constrain(s), **loose}, full) for s in starts]
@@ -60,11 +61,14 @@ def choose_centring(
     vector[free] = mode.vector
     variance = np.zeros(packing.size)
     variance[free] = np.square(mode.whitening).sum(axis=1)
-    own, known = packing.cut(vector), packing.cut(variance)
-    centring, values = {}, packing.constrain(vector, full)
+    # an offset is what is left once the law is fixed: its error is that with the law held
+    held_law = np.ones(packing.size)
+    held_law[free] = 1 / np.square(np.linalg.inv(mode.whitening)).sum(axis=0)
+    own, known, alone = packing.cut(vector), packing.cut(variance), packing.cut(held_law)
+    centring, values = dict(none), packing.constrain(vector, full)
     for z, middle, spread in packing.pools:
         # what the groups' own runs say: the loose pooling is taken out again
-        precision = 1 / known[z] - 1 / loose[spread] ** 2
+        precision = 1 / (known if middle else alone)[z] - 1 / loose[spread] ** 2
         error = 1 / np.maximum(precision, 1e-6)
         common = own[z].mean(axis=0) if middle else 0.0
         squares = np.square(own[z] - common).sum(axis=0) / max(len(own[z]) - bool(middle), 1)

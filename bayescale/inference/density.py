@@ -7,8 +7,9 @@ the potential energy of the NumPyro model that the same declarations give.
 from collections.abc import Callable
 from typing import Any
 
+from bayescale.inference.levels import moved
 from bayescale.inference.model import Model
-from bayescale.inference.packing import Packing
+from bayescale.inference.packing import LEVEL, Packing
 
 
 def log_density(model: Model, packing: Packing) -> Callable[[Any, Any], Any]:
@@ -26,11 +27,15 @@ def log_density(model: Model, packing: Packing) -> Callable[[Any, Any], Any]:
         centring = batch.get("centring") or packing.no_centring()
         unconstrained = packing.split(vector, centring)
         total = packing.log_jacobian(unconstrained, centring)
-        values = {}
+        supports = {s.name: s.prior.support for s in packing.sites}
+        values = {name: supports[name].constrain(u) for name, u in unconstrained.items()}
+        if LEVEL in centring:
+            shrunk = jnp.exp(-centring["run_offset"] * unconstrained["run_sd"])
+            offset = values["run_offset"] - shrunk * moved(model, values, batch, centring)
+            values["run_offset"] = unconstrained["run_offset"] = offset
         for site in packing.sites:
             u = unconstrained[site.name]  # folds of terms and slopes have unit Jacobians
-            support = site.prior.support
-            values[site.name] = support.constrain(u)
+            support = supports[site.name]
             prior = site.prior.log_density(values[site.name])
             total += jnp.sum(prior + support.log_jacobian(u))
         rows = model.row_log_likelihood(values, batch)

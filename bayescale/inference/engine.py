@@ -151,6 +151,7 @@ class Engine:
         programs: Programs | None = None,
     ) -> None:
         self.settings, self.packing, self.size = settings, packing, packing.size
+        self.model = model
         self.device, self.clock, self.origins = device, clock, origins
         self.programs = {} if programs is None else programs
         self.declaration = declaration and (f"{declaration}|{packing!r}")

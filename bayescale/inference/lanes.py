@@ -19,6 +19,7 @@ from bayescale.inference.batch import pad, padded_size
 from bayescale.inference.climb import prepare_function, wake_lapack
 from bayescale.inference.engine import Engine, chain_starts
 from bayescale.inference.lane import Lane
+from bayescale.inference.levels import as_offsets
 from bayescale.inference.mode import NEWTON_ALONE, NO_START, Mode
 from bayescale.inference.nuts import ROOM, advance_function, side_by_side, state_size, statistics
 from bayescale.inference.packing import Packing
@@ -220,13 +221,14 @@ class Lanes:
             return lane.restarted(smaller[0], deep=lane.deep)
         mode = lane.mode
         assert mode is not None
+        vectors, centring = mode.vector + trace[0] @ mode.whitening.T, lane.batch["centring"]
         draws = Draws(
-            vectors=mode.vector + trace[0] @ mode.whitening.T,
+            vectors=as_offsets(self.engine.model, self.packing, vectors, lane.batch, centring),
             stats=stats,
             mode=mode,
             gradients=int(stats["n_steps"].sum()),
             target_accept=lane.target,
-            centring=lane.batch["centring"],
+            centring=centring,
         )
         return None if enough(lane.index, draws) else lane
 

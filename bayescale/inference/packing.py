@@ -10,6 +10,8 @@ import numpy as np
 from bayescale.arrays import namespace, softplus
 from bayescale.inference.model import Model, Site
 
+LEVEL = "run_level"  # beside the centrings: levels of runs that offsets are counted from
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -62,7 +64,19 @@ class Packing:
     def no_centring(self) -> dict[str, np.ndarray]:
         """Centring 0 of every pooled parameter: the vector holds z itself."""
         shape_of = {s.name: shape for s, shape in zip(self.sites, self.shapes, strict=True)}
-        return {z: np.zeros(shape_of[z]) for z, _, _ in self.pools}
+        found = {z: np.zeros(shape_of[z]) for z, _, _ in self.pools}
+        if "run_offset" in found:  # see `levels`; not a number: offsets are sampled as such
+            found[LEVEL] = np.full(shape_of["run_offset"], np.nan)
+        return found
+
+    def slice_of(self, site: str) -> slice:
+        """Where a site lies in the vector."""
+        start = 0
+        for s, shape in zip(self.sites, self.shapes, strict=True):
+            if s.name == site:
+                return slice(start, start + int(np.prod(shape)))
+            start += int(np.prod(shape))
+        raise KeyError(site)
 
     def split(self, vector: Any, centring: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Unconstrained site values from a vector of shape (..., size)."""

@@ -16,9 +16,10 @@ from bayescale.inference.engine import (
     find_device,
     float64,
 )
+from bayescale.inference.levels import as_offsets, run_levels
 from bayescale.inference.mode import Mode, find_mode
 from bayescale.inference.model import Model
-from bayescale.inference.packing import Packing
+from bayescale.inference.packing import LEVEL, Packing
 
 __all__ = ["Draws", "Progress", "Settings", "sample"]
 
@@ -105,6 +106,7 @@ def sample(
                     place.data, place.gradient, place.mode, streams[1], target, progress
                 )
     vectors, stats, gradients = run
+    vectors = as_offsets(model, packing, vectors, batch, place.centring)
     return Draws(
         vectors, stats, place.mode, clock.seconds, origins, gradients, target, place.centring
     )
@@ -138,6 +140,9 @@ def locate(
         if packing.pools:
             centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
             centring, start = choose_centring(centred, packing, starts)
+            if LEVEL in centring:
+                values = packing.constrain(start, centring)
+                centring = centring | {LEVEL: run_levels(engine.model, values, batch)}
             gradient, starts = engine.gradient(data, centring), start[None]
         mode = find_mode(gradient, starts)
     return Place(data | {"centring": centring}, centring, mode, gradient)
