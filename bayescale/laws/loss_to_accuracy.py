@@ -7,14 +7,14 @@ from bayescale.arrays import namespace
 from bayescale.law import Coordinate, Input, Law, Param, Reference
 from bayescale.laws.plateau import check_floor, plateau, risen, risen_latex
 from bayescale.noise import Noise
-from bayescale.priors import Beta, LogNormal
+from bayescale.priors import Beta, LogNormal, Normal
 
 LOSS = Input("loss", "validation loss", "nats/token", latex="L")
 # benchmark scores scatter by a percent or two around a curve, and some runs fail
 NOISE = Noise(on="response", sigma=LogNormal(0.01, 1.0), run_sd=LogNormal(0.01, 1.0))
 
 WHY_STEEP = "a benchmark rises over a tenth of a nat to a few nats"
-WHY_HALFWAY = "the rise lies within a third of the losses of the runs"
+WHY_ODDS = "in the middle of the runs' losses the rise is between 2% and 98% done"
 WHY_MIDDLE = "means over tasks lie between .3 and .95 of errors"
 WHY_GAIN = "small models are 5 to 40 points better than guessing"
 WHY_DECAY = "published about .7 to .76 over 17 tasks; two prior SDs: .36 to 1.8"
@@ -48,13 +48,13 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
         """P = f + (1 - f) h / (1 + exp(-k (L_0 - L)))."""
         return risen(floor, h, k * (L_0 - loss))
 
-    halfway = Coordinate(
-        "halfway",
-        lambda halfway, loss_ref: halfway * loss_ref,
-        lambda L_0, loss_ref: L_0 / loss_ref,
-        "loss of half the rise over the data's geometric mean of loss",
+    at_centre = Coordinate(
+        "odds",
+        lambda odds, k, loss_ref: loss_ref + odds / k,
+        lambda L_0, k, loss_ref: k * (L_0 - loss_ref),
+        "log odds of the rise at the data's geometric mean of loss",
     )
-    prior, why, middle = LogNormal(1.0, 0.3), WHY_HALFWAY, "loss of half the rise"
+    prior, why, middle = Normal(0.0, 2.0), WHY_ODDS, "loss of half the rise"
     return Law(
         name="loss-to-accuracy" + (f"-{floor:g}" if floor else ""),
         title="Accuracy from loss: a sigmoid",
@@ -62,7 +62,7 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
         params=(
             plateau(),
             Param("k", LogNormal(3.0, 1.0), "steepness", "per nat", "k", why=WHY_STEEP),
-            Param("L_0", prior, middle, "nats/token", "L_{0}", coordinate=halfway, why=why),
+            Param("L_0", prior, middle, "nats/token", "L_{0}", coordinate=at_centre, why=why),
         ),
         mean=mean,
         equation=risen_latex(floor, r"\left(L - L_{0}\right) k"),
