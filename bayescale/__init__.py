@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
     from bayescale.check.comparison.run import compare as compare
     from bayescale.check.comparison.stacked import Stack as Stack
+    from bayescale.choosing import arrange as arrange
     from bayescale.data import SIX_ND as SIX_ND
     from bayescale.data import Curves as Curves
     from bayescale.data import Runs as Runs
@@ -71,6 +72,7 @@ _HOMES = {
     "bayescale.answers.composition": ("optima",),
     "bayescale.answers.multiplier": ("compute_multiplier",),
     "bayescale.check.comparison.run": ("compare",),
+    "bayescale.choosing": ("arrange",),
     "bayescale.check.comparison.stacked": ("Stack",),
     "bayescale.data": ("Curves", "Runs", "SIX_ND", "active_params", "read_runs"),
     "bayescale.data.curves": ("clean_curves",),

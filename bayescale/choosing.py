@@ -49,6 +49,32 @@ def choose(law: Law | str, runs: Any, reading: Mapping[str, Any]) -> "tuple[Law,
     return family.arrange(load_runs(runs, **told), **options)
 
 
+def arrange(law: Law | str, runs: Any, **reading: Any) -> "tuple[Law, Runs]":
+    """A law for a table, and the table as the law reads it: one row a response.
+
+    ``fit`` does this itself; apart, the arranged runs can be split, and the law looked at.
+
+    Parameters
+    ----------
+    law : Law or str
+        As for `bayescale.fit`.
+    runs : Runs, DataFrame, path or data set name
+    **reading
+        Arguments of `read_runs`.
+
+    Returns
+    -------
+    law : Law
+    runs : Runs
+
+    Raises
+    ------
+    LawError, DataError
+        As `choose`.
+    """
+    return choose(law, runs, reading)
+
+
 def choose_all(
     laws: Mapping[str, Law | str], runs: Any, reading: Mapping[str, Any]
 ) -> "tuple[dict[str, Law], Runs]":
