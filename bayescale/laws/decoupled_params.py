@@ -153,7 +153,8 @@ def data_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
 
     def turn(v: Values) -> Any:
         """What beta(r) does to ln B for one data term at the data's centre."""
-        return v["beta"][..., at] * v.get("beta_slope", 0.0) * np.log(v["D_ref"])
+        log_tokens = namespace(v["beta"]).log(v["D_ref"])
+        return v["beta"][..., at] * v.get("beta_slope", 0.0) * log_tokens
 
     slope = Coordinate(
         "data_term_slope",

@@ -179,6 +179,22 @@ def test_what_is_sampled_gives_the_parameters_back(law):
         np.testing.assert_allclose(back[q.name], params[q.name], rtol=1e-9, err_msg=q.name)
 
 
+@pytest.mark.parametrize("varies", [EVERY, ("a",), ("B", "beta"), ("B",)], ids="+".join)
+def test_the_density_can_be_traced(varies):
+    import jax
+
+    law = decoupled(varies=varies, varying=BOTH, size="B" not in varies)
+    model, rows = Model(law), rows_of(law)
+    refs = {"N_ref": jax.numpy.asarray(4e8), "D_ref": jax.numpy.asarray(2e10)}
+    sites = {p.site: jax.numpy.ones((1, len(law.axes[p.dims[0]]))) for p in law.params}
+
+    def density(values, refs, rows):
+        return model.mean(model.to_params(values, refs), rows).sum()
+
+    found = jax.eval_shape(jax.grad(density), sites, refs, rows)
+    assert {k: v.shape for k, v in found.items()} == {k: v.shape for k, v in sites.items()}
+
+
 def test_without_a_size_term_a_unit_of_composition_is_worth_tokens():
     law = decoupled(objectives=("text",), sources=("text", "code"), varying=("text",),
                     composition="share", centre=1.0, size=False)  # fmt: skip
