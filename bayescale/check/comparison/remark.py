@@ -10,6 +10,7 @@ from bayescale.check.comparison.checkpoints import (
     SURE,
     autocorrelation,
     correlated,
+    residuals,
     run_column,
 )
 from bayescale.data.curves.order import along_column
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 200_000  # of a table that is looked at
 DRAWS = 100
+LEAST_RUNS, LEAST_SIZES = 8, 4  # with which a correlation of runs with their size says something
+SURE_OF_SIZE = 5.0  # standard errors of that correlation
 
 
 def checkpoint_remarks(fit: "Fit") -> tuple[str, ...]:
@@ -30,13 +33,15 @@ def checkpoint_remarks(fit: "Fit") -> tuple[str, ...]:
 
     A table whose header names the run, with several rows a run, is sure; without one, errors that
     go together along the likely curves tell (`correlated`). Where the noise has offsets of runs
-    but no memory, the errors around those offsets are looked at.
+    but no memory, the errors around those offsets are looked at; and whether what runs have to
+    themselves goes with their size.
     """
     noise = fit.model.noise
-    if noise.along is not None or len(fit.runs) > MOST_ROWS:
+    if len(fit.runs) > MOST_ROWS:
         return ()
     if noise.runs is not None:
-        return _around_offsets(fit, noise.runs)
+        around = () if noise.along is not None else _around_offsets(fit, noise.runs)
+        return (*around, *_with_size(fit, noise.runs))
     column = run_column(fit.runs)
     if column is not None:
         runs = fit.runs.table[column].nunique()
@@ -80,6 +85,26 @@ def _around_offsets(fit: "Fit", column: str) -> tuple[str, ...]:
         f"checkpoints: neighbours along a '{column}' err together (correlation {r:.2f}) beyond "
         "its offset, and this noise takes them as independent, so intervals are too narrow. "
         f"Try: {_memory(column)}.",
+    )
+
+
+def _with_size(fit: "Fit", column: str) -> tuple[str, ...]:
+    """Whether runs lie off the law by their size: scatter that a bend of the law would explain."""
+    if "N" not in fit.runs.table:
+        return ()
+    table = fit.runs.table.assign(error=residuals(fit))
+    runs = table.groupby(column)[["N", "error"]].median()
+    size = np.log(runs["N"])
+    if len(runs) < LEAST_RUNS or size.nunique() < LEAST_SIZES or runs["error"].std() == 0:
+        return ()
+    r = float(np.corrcoef(size, runs["error"])[0, 1])
+    if r**2 * (len(runs) - 2) < SURE_OF_SIZE**2 * (1 - r**2):
+        return ()
+    spread = float(runs["error"].std())
+    return (
+        f"checkpoints: what a '{column}' has to itself (spread {spread:.2g}) goes with its size N "
+        f"(correlation {r:.2f}): that is the law bending otherwise than these runs, not scatter. "
+        "Try: a law that couples size and data (coupled), or only the last checkpoints.",
     )
 
 
