@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from bayescale.arrays import namespace
 from bayescale.errors import LawError
 from bayescale.law import Input, Law, Param, Reference
@@ -17,6 +19,8 @@ from bayescale.laws.common import find_input, irreducible_loss
 from bayescale.signature import taking
 
 MOST = 3
+POINTS = 40
+WIDE = {"N": (1e6, 1e11), "D": (1e7, 1e12), "C": (1e16, 1e23)}  # decades, for a break to lie inside
 
 
 @cache
@@ -77,6 +81,7 @@ def broken_power_law(variable: str | Input = "D", breaks: int = 1, name: str = "
         mean=taking([*own, x.name], mean),
         equation=rf"L = E + \frac{{A}}{{{x.name}^{{c_{{0}}}}}}{factors}",
         reference=Reference("Caballero et al. 2022", "2210.14891", "eq. 1"),
+        design=lambda: {x.name: np.geomspace(*WIDE.get(x.name, (1e2, 1e7)), POINTS)},
         note="A break outside the data can't be seen: its place and width then repeat their "
         "priors. Breaks nearer to each other than their widths can make the loss rise between.",
     )
