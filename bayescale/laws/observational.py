@@ -17,6 +17,14 @@ WHY_WEIGHT = "scores spread over tenths: a weight of 10 turns a task from hard t
 WHY_INTERCEPT = "log odds at the mean score: from 2% to 98%"
 
 
+def _scatter(size: float) -> Noise:
+    """Normal: families of three models have two parameters each, and many models score exactly 0.
+
+    A heavy tail could take half of them for outliers and fit the others without any scatter.
+    """
+    return Noise("normal", on="response", sigma=LogNormal(size, 1.0), run_sd=LogNormal(size, 1.0))
+
+
 def mean_score(theta: Any, nu_f: Any, C: Any) -> Any:
     """S = theta ln C + nu_f."""
     return theta * namespace(C).log(C) + nu_f
@@ -51,7 +59,7 @@ OBSERVATIONAL_COMPUTE = Law(
     reference=Reference("Ruan et al. 2024", RUAN, "eq. 3"),
     response="score",
     response_unit="accuracy",
-    noise=Noise(on="response", sigma=LogNormal(0.03, 1.0), run_sd=LogNormal(0.03, 1.0)),
+    noise=_scatter(0.03),
     note='Families differ: fit with pooling={"theta": partial("family"), "level": '
     'partial("family")}; scores come from capability_scores, one component a fit.',
 )
@@ -103,7 +111,7 @@ def observational(components: tuple[str, ...], floor: float = 0.0) -> Law:
         response="accuracy",
         response_unit="",
         labels={"component": components},
-        noise=Noise(on="response", sigma=LogNormal(0.02, 1.0), run_sd=LogNormal(0.02, 1.0)),
+        noise=_scatter(0.02),
         design=lambda: {f"S_{c}": _spread(k) for k, c in enumerate(components)},
         signs=("beta",),
         recipe=recipe_of("observational", components=components, floor=floor),
