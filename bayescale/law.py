@@ -87,7 +87,8 @@ class Law:
     signs : tuple of str
         Parameters or derived quantities whose sign is asked: P(< 0) is reported.
     tied : tuple of (str, str)
-        Pairs of quantities that may stand in for each other; the gate says where they do.
+        Pairs of quantities (parameters, coordinates or derived ones) that may stand in for each
+        other; the gate says where they do.
     centres : tuple of Centre
         References of the law's own, beside those of its inputs.
     may_rise : tuple of str
@@ -162,7 +163,7 @@ class Law:
                 raise LawError(f"law '{self.name}': no parameter differs by '{c.by}', as {label}.")
 
     def _check_tied(self) -> None:
-        known = {x.name for x in (*self.params, *self.derived)}
+        known = {x.name for x in (*self.params, *self.derived)} | {p.site for p in self.params}
         for name in (n for pair in self.tied for n in pair):
             if name not in known:
                 raise LawError(f"law '{self.name}': '{name}' in tied is none of its quantities.")

@@ -31,6 +31,7 @@ def tied_problems(
         Parameter -> (prior mean, prior SD, posterior mean, posterior SD).
     """
     problems = []
+    params = {p.site: p.name for p in model.law.params}  # moments are listed by parameter
     for one, other in model.law.tied:
         if one not in found or other not in found:
             continue
@@ -39,7 +40,7 @@ def tied_problems(
             (abs(r), r, a, b)
             for a, b in _pairs(first, second)
             if abs(r := float(np.corrcoef(first[a].ravel(), second[b].ravel())[0, 1])) > STRONG
-            and max(_share(moments, a), _share(moments, b)) > WIDE
+            and max(_share(moments, a, params), _share(moments, b, params)) > WIDE
         ]
         if strong:
             strong.sort(reverse=True)
@@ -57,9 +58,11 @@ def tied_problems(
     return problems
 
 
-def _share(moments: Moments, name: str) -> float:
+def _share(moments: Moments, name: str, params: Mapping[str, str]) -> float:
     """Posterior SD over prior SD; 1 where the prior's isn't known."""
-    return moments[name][3] / moments[name][1] if name in moments else 1.0
+    own, bracket, label = name.partition("[")
+    key = params.get(own, own) + bracket + label
+    return moments[key][3] / moments[key][1] if key in moments else 1.0
 
 
 def _pairs(first: Mapping[str, object], second: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayescale.arrays import power
 from bayescale.law import Centre, Coordinate, Input, Law, Param, Reference
-from bayescale.laws.common import D, N, coefficient, exponent, irreducible_loss
+from bayescale.laws.common import D, N, coefficient, exponent, grid, irreducible_loss
 from bayescale.priors import LogNormal, Normal
 
 SPARSITY = Input(
@@ -108,15 +108,10 @@ ABNAR = Law(
     centres=(Centre("active_ref", "", lambda S: np.exp(np.mean(np.log1p(-S)))),),
     reference=Reference("Abnar et al. 2025", "2501.12370", "eq. 6"),
     signs=("lambda_S", "delta_S"),
-    design=lambda: _design(),
+    design=lambda: grid(
+        N=np.geomspace(1e8, 1e10, 4), D=np.geomspace(1e10, 3e11, 3),
+        S=np.array([0, 0.5, 0.75, 0.9, 0.95, 0.98]),
+    ),
     note="N counts all experts; compute uses active parameters (cost=active_params(column)). With "
     "one S, c can't be told from E nor delta_S from d; two size terms need sizes far apart.",
 )  # fmt: skip
-
-
-def _design() -> dict[str, np.ndarray]:
-    """A grid of four sizes, three token counts and six sparsities."""
-    grid = np.meshgrid(
-        np.geomspace(1e8, 1e10, 4), np.geomspace(1e10, 3e11, 3), [0, 0.5, 0.75, 0.9, 0.95, 0.98]
-    )
-    return {name: column.ravel() for name, column in zip("NDS", grid, strict=True)}

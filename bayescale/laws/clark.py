@@ -6,7 +6,7 @@ import numpy as np
 
 from bayescale.arrays import namespace
 from bayescale.law import Centre, Coordinate, Derived, Input, Law, Param, Reference
-from bayescale.laws.common import N
+from bayescale.laws.common import N, grid
 from bayescale.priors import LogNormal, Normal
 
 EXPERTS = Input(
@@ -125,14 +125,7 @@ CLARK = Law(
     ),
     signs=("c_NE", "b_E"),
     may_rise=("N",),  # beyond the cut-off, where more experts do harm
-    design=lambda: {
-        name: column.ravel()
-        for name, column in zip(
-            ("N", "experts"),
-            np.meshgrid(np.geomspace(1.5e7, 1.3e9, 6), 2.0 ** np.arange(10)),
-            strict=True,
-        )
-    },
+    design=lambda: grid(N=np.geomspace(1.5e7, 1.3e9, 6), experts=2.0 ** np.arange(10)),
     note="N is the dense model's size (parameters that one token sees), D the same for all runs. "
     "Published c and d are for logarithms to base 10: c_log10, d_log10.",
 )  # fmt: skip

@@ -3,6 +3,8 @@
 from collections.abc import Container
 from typing import Any
 
+import numpy as np
+
 from bayescale.errors import LawError
 from bayescale.law import Coordinate, Input, Param, renamed
 from bayescale.priors import LogNormal, Prior
@@ -118,3 +120,9 @@ def _scale(term: Any, exponent: Any, x_ref: Any) -> Any:
 
 def _scaled_term(scale: Any, exponent: Any, x_ref: Any) -> Any:
     return (scale / x_ref) ** exponent
+
+
+def grid(**axes: Any) -> dict[str, np.ndarray]:
+    """Columns of a plain design: every value of each input with every value of the others."""
+    crossed = np.meshgrid(*axes.values())
+    return {name: column.ravel() for name, column in zip(axes, crossed, strict=True)}

@@ -7,7 +7,7 @@ import numpy as np
 from bayescale.arrays import power
 from bayescale.law import Coordinate, Input, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
-from bayescale.laws.common import TERM, WHY_TERM, D, N, coefficient, irreducible_loss
+from bayescale.laws.common import TERM, WHY_TERM, D, N, coefficient, grid, irreducible_loss
 from bayescale.priors import LogNormal
 
 GRANULARITY = Input("G", "granularity: feed-forward width over an expert's width", "experts")
@@ -63,16 +63,9 @@ KRAJEWSKI = Law(
     ),
     reference=Reference("Krajewski et al. 2024", "2402.07871", "eq. 9"),
     derived=tuple(x for x in CHINCHILLA.derived if x.name in ("a", "b", "gamma")),
-    design=lambda: {
-        name: column.ravel()
-        for name, column in zip(
-            ("N", "D", "G"),
-            np.meshgrid(
-                np.geomspace(1e8, 4e9, 4), np.geomspace(1.6e10, 1.3e11, 4), 2.0 ** np.arange(5)
-            ),
-            strict=True,
-        )
-    },
+    design=lambda: grid(
+        N=np.geomspace(1e8, 4e9, 4), D=np.geomspace(1.6e10, 1.3e11, 4), G=2.0 ** np.arange(5)
+    ),
     note="N counts all experts; compute uses active parameters (cost=active_params(column)). "
     "a and b are allocation exponents at fixed granularity and sparsity.",
 )  # fmt: skip

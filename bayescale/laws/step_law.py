@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from bayescale.arrays import namespace
-from bayescale.law import Coordinate, Derived, Input, Law, Param, Reference, renamed
+from bayescale.law import Input, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
 from bayescale.laws.chinchilla import mean as best_loss
+from bayescale.laws.common import grid
+from bayescale.laws.optimum import moving, optimum
 from bayescale.priors import LogNormal, Normal
 
 LR = Input("lr", "peak learning rate", "per step")
@@ -17,8 +19,6 @@ _CURVATURE = LogNormal(0.03, 1.0)
 _WHY_CURVATURE = "a factor of 4 off the optimum costs .03 nats: a hundredth of the loss"
 _MOVE = Normal(0.0, 0.5)
 _WHY_MOVE = "published -.71 and .31 (learning rate), 0 and .57 (batch size); either sign"
-_SHIFT = Normal(0.0, 1.0)
-_WHY_SHIFT = "sweeps bracket the optimum: within a factor of 7 of their centre"
 
 
 def mean(
@@ -38,52 +38,6 @@ def mean(
     return best_loss(E, A, B, alpha, beta, N, D) + penalty
 
 
-def _optimum(setting: str, meaning: str, unit: str, latex: str) -> Param:
-    """The best lr or bs at N = D = 1, sampled by its distance from the sweep's centre."""
-    names = {"move_N": f"{setting}_N", "move_D": f"{setting}_D", "x_ref": f"{setting}_ref"}
-    centred = Coordinate(
-        f"{setting}_shift",
-        renamed(_from_shift, shift=f"{setting}_shift", **names),
-        renamed(_to_shift, best=f"{setting}_1", **names),
-        f"log of the best {meaning} over the data's geometric mean, at its mean N and D",
-    )
-    return Param(
-        f"{setting}_1", _SHIFT, f"best {meaning} at N = D = 1", unit, latex,
-        coordinate=centred, why=_WHY_SHIFT,
-    )  # fmt: skip
-
-
-def _from_shift(shift: Any, move_N: Any, move_D: Any, x_ref: Any, N_ref: Any, D_ref: Any) -> Any:
-    return x_ref * namespace(shift).exp(shift) * N_ref**-move_N * D_ref**-move_D
-
-
-def _to_shift(best: Any, move_N: Any, move_D: Any, x_ref: Any, N_ref: Any, D_ref: Any) -> Any:
-    return namespace(best).log(best * N_ref**move_N * D_ref**move_D / x_ref)
-
-
-def _at_centre(best: Any, move_N: Any, move_D: Any, N_ref: Any, D_ref: Any) -> Any:
-    return best * N_ref**move_N * D_ref**move_D
-
-
-def _per_compute(move_N: Any, move_D: Any, alpha: Any, beta: Any) -> Any:
-    return (move_N * beta + move_D * alpha) / (alpha + beta)
-
-
-def _derived(setting: str, meaning: str, unit: str, letter: str) -> tuple[Derived, ...]:
-    names = {"move_N": f"{setting}_N", "move_D": f"{setting}_D"}
-    return (
-        Derived(
-            f"{setting}_opt", renamed(_at_centre, best=f"{setting}_1", **names),
-            f"best {meaning} at the data's geometric means of N and D", unit, f"{letter}^*",
-        ),
-        Derived(
-            f"{setting}_C", renamed(_per_compute, **names),
-            f"exponent of compute in the best {meaning} of compute-optimal runs", "",
-            f"{letter}_{{C}}",
-        ),
-    )  # fmt: skip
-
-
 STEP_LAW = Law(
     name="step-law",
     title="Loss from parameters, tokens, learning rate and batch size",
@@ -96,10 +50,10 @@ STEP_LAW = Law(
               why="s = 0 is a parabola; too high a rate ends in divergence, too low costs less"),
         Param("k", Normal(0.5, 0.5), "exponent of bs in the best lr off the best bs", "", "k",
               why="the square-root rule is .5, the linear one 1"),
-        _optimum("lr", "learning rate", "per step", "l_{1}"),
+        optimum("lr", "learning rate", "per step", "l_{1}"),
         Param("lr_N", _MOVE, "exponent of N in the best lr", "", "l_{N}", why=_WHY_MOVE),
         Param("lr_D", _MOVE, "exponent of D in the best lr", "", "l_{D}", why=_WHY_MOVE),
-        _optimum("bs", "batch size", "sequences or tokens", "b_{1}"),
+        optimum("bs", "batch size", "sequences or tokens", "b_{1}"),
         Param("bs_N", _MOVE, "exponent of N in the best bs", "", "b_{N}", why=_WHY_MOVE),
         Param("bs_D", _MOVE, "exponent of D in the best bs", "", "b_{D}", why=_WHY_MOVE),
     ),
@@ -121,22 +75,15 @@ STEP_LAW = Law(
     ),
     derived=(
         *CHINCHILLA.derived,
-        *_derived("lr", "learning rate", "per step", "l"),
-        *_derived("bs", "batch size", "sequences or tokens", "b"),
+        *moving("lr", "learning rate", "per step", "l"),
+        *moving("bs", "batch size", "sequences or tokens", "b"),
     ),
     signs=("lr_N", "lr_D", "bs_N", "bs_D"),
     may_rise=("N", "D"),  # the best learning rate and batch size move away
-    design=lambda: {
-        name: column.ravel()
-        for name, column in zip(
-            ("N", "D", "lr", "bs"),
-            np.meshgrid(
-                np.geomspace(2e8, 1e9, 3), np.geomspace(4e9, 1e11, 3),
-                np.geomspace(5e-4, 1.6e-2, 4), np.geomspace(32, 2048, 4),
-            ),
-            strict=True,
-        )
-    },
+    design=lambda: grid(
+        N=np.geomspace(2e8, 1e9, 3), D=np.geomspace(4e9, 1e11, 3),
+        lr=np.geomspace(5e-4, 1.6e-2, 4), bs=np.geomspace(32, 2048, 4),
+    ),
     note="Leave diverged runs out (where=): a parabola in ln lr doesn't reach them. bs_1 has the "
     "unit of bs; the published .58 D^.571 counts tokens.",
 )  # fmt: skip
