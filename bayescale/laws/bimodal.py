@@ -63,7 +63,8 @@ def bimodal(
         slopes=(("alpha", "size_term"), ("beta", "data_term"), *costs),
         equation=(
             r"L = \frac{L_i + L_j}{2} - C_{ij} + \frac{A_{ij}}{N^{\alpha_{ij}}}"
-            r" + \frac{B_{ij}}{(D_i + D_j)^{\beta_{ij}}}"
+            r" + \frac{B_{ij}}{(D_i + D_j)^{\beta_{ij}}}, \quad"
+            r" L_i = E_i + \frac{A_i}{N^{\alpha_i}} + \frac{B_i}{D_i^{\beta_i}}"
         ),
         reference=Reference("Aghajanyan et al. 2023", "2301.03728", "bimodal law"),
         derived=(

@@ -19,6 +19,7 @@ MODALITY, PAIR, PLUS = ("modality",), ("pair",), "+"
 D = Input("D", "training tokens of each modality", "tokens", MODALITY, positive=False, at_least=0.0)
 TARGET = Input("target", "modality or pair of a run", "name", ("target",), kind="label")
 COST = LogNormal(0.03, 1.5)
+LEAST = 1e-3  # nats: a prior draw's gain may exceed the whole loss, which no data's does
 WHY_COST = "competition costs some hundredths of a nat at the centre; two prior SDs: .0015 to .6"
 
 _ALONE = (
@@ -77,7 +78,8 @@ def law_mean(modalities: tuple[str, ...], pairs: Pairs) -> Callable[[Values], An
         of_size = v["A_pair"] * power(N, -v["alpha_pair"])
         of_data = v["B_pair"] * power(joint, -v["beta_pair"])
         of_pair = v["target"][..., len(modalities) :]
-        return loss + ((of_size + of_data - v["C_pair"]) * of_pair).sum(-1)
+        loss = loss + ((of_size + of_data - v["C_pair"]) * of_pair).sum(-1)
+        return xp.maximum(loss, LEAST)
 
     return mean
 

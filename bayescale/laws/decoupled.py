@@ -91,7 +91,7 @@ def decoupled(
         ),
         terms=("E", *(("size_term",) if size else ()), "data_term"),
         slopes=(*((("alpha", "size_term"),) if size else ()), ("beta", "data_term")),
-        equation=params_of.FRONTIER_EQUATION if size else params_of.DATA_EQUATION,
+        equation=params_of.equation(size, names),
         reference=Reference("text and multimodal objectives apart", "2607.22043", "C_o = 6 N D_o"),
         derived=params_of.frontier_derived(at, centre, parts.at, turns)
         if size

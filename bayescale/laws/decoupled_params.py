@@ -30,11 +30,27 @@ from bayescale.support import UNIT
 OF_EACH, OF_VARYING = ("objective",), ("varying",)
 D = Input("D", "tokens of each source", "tokens", ("source",), positive=False, at_least=0.0)
 OBJECTIVE = Input("objective", "objective whose loss a row holds", "name", OF_EACH, kind="label")
-FRONTIER_EQUATION = (
-    r"L = E_o + a_o \left(\frac{N}{N_{c,o}}\right)^{-\gamma_o/a_o}"
-    r" + (1 - a_o) \left(\frac{6 N_{c,o} D_o}{C_{c,o}}\right)^{-\gamma_o/(1 - a_o)}"
+_OFF = r"(r - r_{0})"
+_FRONTIER = (
+    r"L = E + a \left(\frac{N}{N_{c}}\right)^{-\gamma/a}"
+    r" + (1 - a) \left(\frac{6 N_{c} D}{C_{c}}\right)^{-\gamma/(1 - a)}"
 )
-DATA_EQUATION = r"L = E_o + \frac{B_o}{D_o^{\beta_o}}"
+_DATA = r"L = E + \frac{B}{D^{\beta}}"
+_MOVES = {
+    "a_slope": rf"\mathrm{{logit}} a(r) = \mathrm{{logit}} a + \eta_{{1}} {_OFF}",
+    "C_c_slope": rf"\ln C_{{c}}(r) = \ln C_{{c}} + C_{{c,1}} {_OFF}",
+    "N_c_slope": rf"\ln N_{{c}}(r) = \ln N_{{c}} + N_{{c,1}} {_OFF}",
+    "gamma_slope": rf"\ln \gamma(r) = \ln \gamma + \gamma_{{1}} {_OFF}",
+    "B_slope": rf"\ln B(r) = \ln B + B_{{1}} {_OFF}",
+    "beta_slope": rf"\ln \beta(r) = \ln \beta + \beta_{{1}} {_OFF}",
+}
+
+
+def equation(size: bool, names: Sequence[str]) -> str:
+    """The law of one objective's own tokens D, and how its constants move."""
+    moves = [move for slope, move in _MOVES.items() if slope in names]
+    return r", \quad ".join([_FRONTIER if size else _DATA, *moves])
+
 
 _E = Param("E", IRREDUCIBLE, "irreducible loss", "nats/token", "E", OF_EACH, why=WHY_IRREDUCIBLE)
 
