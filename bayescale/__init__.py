@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from bayescale.answers.backbones import predict_backbones as predict_backbones
     from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.composition import optima as optima
-    from bayescale.answers.backbones import predict_backbones as predict_backbones
-    from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
     from bayescale.check.comparison.run import compare as compare
     from bayescale.check.comparison.stacked import Stack as Stack
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from bayescale.data.scores import Scores as Scores
     from bayescale.data.scores import capability_scores as capability_scores
     from bayescale.data.simulate import simulate as simulate
-    from bayescale.data.scores import Scores as Scores
-    from bayescale.data.scores import capability_scores as capability_scores
     from bayescale.errors import BayescaleError as BayescaleError
     from bayescale.errors import DataError as DataError
     from bayescale.errors import FitError as FitError
@@ -73,8 +69,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "bayescale.answers.backbones": ("predict_backbones",),
     "bayescale.answers.chain": ("Chain",),
-    "bayescale.answers.backbones": ("predict_backbones",),
-    "bayescale.answers.chain": ("Chain",),
     "bayescale.answers.composition": ("optima",),
     "bayescale.answers.multiplier": ("compute_multiplier",),
     "bayescale.check.comparison.run": ("compare",),
@@ -84,7 +78,6 @@ _HOMES = {
     "bayescale.data.curves": ("clean_curves",),
     "bayescale.data.scores": ("Scores", "capability_scores"),
     "bayescale.data.simulate": ("simulate",),
-    "bayescale.data.scores": ("Scores", "capability_scores"),
     "bayescale.errors": ("BayescaleError", "DataError", "FitError", "LawError"),
     "bayescale.families": ("FAMILIES",),
     "bayescale.fitted": ("Fit",),
