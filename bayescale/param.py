@@ -50,6 +50,8 @@ class Input:
         ``dims``, so that ``(x * target).sum(-1)`` picks the row's own.
     latex : str
         Its symbol in the equation, where that isn't the name.
+    usual : str
+        Input whose value it has where a question leaves it out: unique tokens are all tokens.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Input:
     at_most: float | None = None
     kind: Literal["number", "label"] = "number"
     latex: str = ""
+    usual: str = ""
 
     def __post_init__(self) -> None:
         if len(self.dims) > 1 or (self.kind == "label" and not self.dims):

@@ -82,6 +82,10 @@ def read_points(fit: "Fit", asked: Mapping[str, Any]) -> tuple[dict[str, np.ndar
     _complete(fit, points)
     for name, item in items.items():
         if name not in points and name not in groups:
+            like = item.usual + name.removeprefix(item.name)  # U_image is D_image
+            if item.usual and like in points:
+                points[name] = points[like]
+                continue
             if item.dims and item.at_least == 0 and set(fit.law.columns_of(item)) & set(points):
                 points[name] = np.zeros(size)
                 continue

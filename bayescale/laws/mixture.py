@@ -60,8 +60,8 @@ def mixture(
         runs without any of the target's own.
     capacity : {"own", "directional", "none"}, optional
         How other data take effective size: by their whole share, by each source's
-        (:math:`\sum_k c_{k \to m} h_k`), or not at all. Default: own with exponential transfer;
-        none with additive, to which it adds nothing on domains of text.
+        (:math:`\sum_k c_{k \to m} h_k`), or not at all. Default: own; none with additive
+        transfer, to which it adds nothing on domains of text.
     repetition : bool or sequence of str
         Sources whose data may be repeated (all, none, or these); each needs ``U_<source>``, its
         unique tokens.
@@ -86,7 +86,7 @@ def mixture(
         An unknown option, or options that don't go together.
     """
     if capacity is None:
-        capacity = "own" if transfer == "exponential" else "none"
+        capacity = "none" if transfer == "additive" else "own"
     repeated = tuple(sources) if repetition is True else repetition or ()
     return _mixture(
         tuple(sources),
@@ -156,7 +156,7 @@ def _inputs(plan: Plan) -> tuple[Input, ...]:
     )
     unique = Input(
         "U", "unique tokens of each source; 0: not repeated", "tokens", ("repeated",),
-        positive=False, at_least=0.0,
+        positive=False, at_least=0.0, usual="D",
     )  # fmt: skip
     target = Input("target", "what the loss is of", "label", ("target",), kind="label")
     return (

@@ -22,7 +22,7 @@ from bayescale.laws.chinchilla import CHINCHILLA
 from bayescale.laws.common import TERM, WHY_TERM, D, N, coefficient, exponent, irreducible_loss
 from bayescale.priors import LogNormal
 
-U = Input("U", "unique training tokens", "tokens")
+U = Input("U", "unique training tokens", "tokens", usual="D")
 
 
 def mean_of_tokens(
