@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
 
 
+USUAL = ("text_*", "score_*", "benchmark_*")  # columns taken as benchmark scores unasked
+
+
 @dataclass(frozen=True)
 class ScoreOptions:
     """Where capability scores come from.
@@ -28,7 +31,8 @@ class ScoreOptions:
     scores : Scores, optional
         Made before, maybe from more models than have runs.
     benchmarks : tuple of str
-        Columns of the run table, or patterns (``text_*``), of which scores are made.
+        Columns of the run table, or patterns (``text_*``), of which scores are made; where the
+        table has no S_1, S_2, … either, those of `USUAL` patterns are.
     components, explained
         As in `capability_scores`.
     model, family : str
@@ -111,6 +115,8 @@ def find_backbones(runs: "Runs", options: ScoreOptions) -> "tuple[Backbones, Run
     names = _names(runs, options.model)
     table = runs.table.assign(model=names)
     scores = options.scores
+    if scores is None and not options.benchmarks and "S_1" not in runs.table:
+        options = replace(options, benchmarks=_usual_benchmarks(runs))
     if scores is None and not options.benchmarks:
         points = _columns_of_scores(runs, names)
     else:
@@ -139,6 +145,15 @@ def find_backbones(runs: "Runs", options: ScoreOptions) -> "tuple[Backbones, Run
         scores,
     )
     return found, made
+
+
+def _usual_benchmarks(runs: "Runs") -> tuple[str, ...]:
+    """The pattern that two columns or more of a table have in common, if it is a usual one."""
+    columns = [str(c) for c in runs.table.columns]
+    for pattern in USUAL:
+        if sum(fnmatchcase(c, pattern) for c in columns) > 1:
+            return (pattern,)
+    return ()
 
 
 def _names(runs: "Runs", column: str) -> list[str]:

@@ -150,7 +150,7 @@ def simulate_capability(seed: int = 0, missing: float = 0.0) -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        Columns of `design`, ``S``, ``accuracy``, ``loss`` and the scores by benchmark.
+        Columns of `design`, ``S``, ``accuracy``, ``loss`` and ``text_<benchmark>`` scores.
     """
     known, table = truth(), design()
     rng = np.random.default_rng([seed, 1])
@@ -169,4 +169,4 @@ def simulate_capability(seed: int = 0, missing: float = 0.0) -> "pd.DataFrame":
     table["loss"] = loss + known["E"] + known["loss_sigma"] * rng.standard_normal(len(table))
     if missing:
         table.loc[rng.random(len(table)) < missing, "accuracy"] = np.nan
-    return table.join(simulate_scores(seed), on="model")
+    return table.join(simulate_scores(seed).add_prefix("text_"), on="model")
