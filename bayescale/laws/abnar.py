@@ -108,6 +108,7 @@ ABNAR = Law(
     centres=(Centre("active_ref", "", lambda S: np.exp(np.mean(np.log1p(-S)))),),
     reference=Reference("Abnar et al. 2025", "2501.12370", "eq. 6"),
     signs=("lambda_S", "delta_S"),
+    tied=(("E", "sparsity_term"), ("size_term", "joint_term")),
     design=lambda: grid(
         N=np.geomspace(1e8, 1e10, 4), D=np.geomspace(1e10, 3e11, 3),
         S=np.array([0, 0.5, 0.75, 0.9, 0.95, 0.98]),

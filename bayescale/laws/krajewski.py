@@ -57,6 +57,7 @@ KRAJEWSKI = Law(
     # neighbours trade off against each other: in this order 7 gradients a draw, else 13 to 45
     terms=("E", "data_term", "size_term", "coarse_term"),
     slopes=(("alpha", "size_term"), ("beta", "data_term"), ("gamma_G", "coarse_term")),
+    tied=(("size_term", "coarse_term"),),
     mean=mean,
     equation=(
         r"L = E + \frac{A + \frac{g}{G^{\gamma_{G}}}}{N^{\alpha}} + \frac{B}{D^{\beta}}"
