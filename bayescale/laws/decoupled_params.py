@@ -151,20 +151,16 @@ def data_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
         "loss due to finite data at the data's geometric mean of tokens",
         "nats/token",
     )
-    found = [
+    constants = (
         _E,
-        Param(
-            "B",
-            TERM,
-            "data term at D = 1",
-            "nats/token",
-            "B",
-            OF_EACH,
-            coordinate=term,
-            why=WHY_TERM,
-        ),
+        Param("B", TERM, "data term at D = 1", "nats/token", "B", OF_EACH, coordinate=term,
+              why=WHY_TERM),
         Param("beta", EXPONENT, "data exponent", "", r"\beta", OF_EACH, why=WHY_EXPONENT),
-    ]
+    )  # fmt: skip
+    return (*constants, *_data_slopes(varies, at)) if len(at) else constants
+
+
+def _data_slopes(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
     turns = ("beta", *(("beta_slope",) if "beta" in varies else ()))
 
     def turn(v: Values) -> Any:
@@ -189,7 +185,7 @@ def data_params(varies: Sequence[str], at: np.ndarray) -> tuple[Param, ...]:
             why="a tenth more of it moves the data term by 15% either way at one prior SD",
         ),
     }  # fmt: skip
-    return (*found, *(p for n, p in listed.items() if n in varies and len(at)))
+    return tuple(p for name, p in listed.items() if name in varies)
 
 
 def data_derived(varies: Sequence[str], at: np.ndarray) -> tuple[Derived, ...]:
