@@ -213,3 +213,35 @@ def test_real_curves(data_dir):
         curves=bs.Curves(run="run_id", drop_before="step=1000", smooth=5),
     )
     assert schedules.table["schedule"].nunique() == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "curves", "runs", "rows"),
+    [
+        (
+            "routing_moe/routing_moe.csv",
+            {"loss": "loss_c4", "columns": {"N": "dense_parameter_count"}, "drop_missing": True},
+            bs.Curves(run="hyper_id", last=True),
+            223,
+            223,
+        ),
+        (
+            "mixinglaws/two_domain.csv",
+            {"loss": "loss_github"},
+            bs.Curves(run="run_id", smooth=3, smoothed=("loss_*",)),
+            10,
+            110,
+        ),
+        (
+            "fvlm_video/all_eval_points.csv",
+            {"loss": "val_loss", "columns": {"N": "", "D": "samples_seen"}},
+            bs.Curves(run="run_id", drop_before="step=500", thin=10),
+            25,
+            230,
+        ),
+    ],
+)
+def test_other_real_curves(data_dir, path, options, curves, runs, rows):
+    found = bs.read_runs(data_dir / path, curves=curves, **options)
+    assert len(found) == rows
+    assert found.table[curves.columns[0]].nunique() == runs
