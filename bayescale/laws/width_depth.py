@@ -31,7 +31,7 @@ WIDTH_DEPTH = Law(
         *CHINCHILLA.params,
         Param(
             "kappa", LogNormal(0.03, 1.0), "what a shape off its best costs", "", r"\kappa",
-            why="e-fold by e-fold off the best shape: 3% of the size term, 12%, 30%",
+            why="one e-fold off the best shape costs 3% of the size term, two 13%, three 31%",
         ),
         Param(
             "R", Normal(0.0, 1.5), "best width over depth at N = 1", "units/layer", "R",
@@ -49,7 +49,7 @@ WIDTH_DEPTH = Law(
         ),
         Param(
             "rho", Normal(0.0, 0.3), "exponent of N in the best width over depth", "", r"\rho",
-            why="0: one shape for all sizes; 2/3: all growth by width at a fixed depth is excluded",
+            why="0: one shape for all sizes; 1/2: larger models are wider, none deeper",
         ),
     ),
     terms=CHINCHILLA.terms,
