@@ -73,7 +73,9 @@ def main() -> None:
     capacities(fits["exponential"])
     print(bs.compare(fits, by="run", refit="never", progress=False), flush=True)
     small, large = parts(runs, runs.column("N") > LARGE, "above 1B parameters")
-    laws["own tokens alone"] = mixture(targets[:7], transfer="none", repetition=False)
+    laws["own tokens alone"] = mixture(
+        targets[:7], transfer="none", capacity="none", repetition=False
+    )
     own = np.isin(small.column("target"), targets[:7])
     tables = {n: small for n in laws} | {"own tokens alone": small.select(own, "training domains")}
     held = {n: large for n in laws}

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import bayescale as bs
+from bayescale.data.simulate import simulate
 from bayescale.errors import DataError, LawError
 from bayescale.families.mixture import MIXTURE
 from bayescale.inference.batch import make_batch, make_layout
@@ -307,3 +308,68 @@ def test_a_long_table_given_with_a_law_is_checked_too():
         laid_out(law, alone)
     with pytest.raises(DataError, match="number of at least 0"):
         laid_out(law, table.assign(D_text=-1.0))
+
+
+B = 1e9
+MIXES = [  # text, vision sampled; vision unique, in billions
+    *((20, 0, 0), (100, 0, 0), (0, 5, 5), (0, 25, 25), (90, 10, 10), (75, 25, 25), (25, 25, 25)),
+    *((75, 25, 5), (85, 15, 5), (40, 40, 10)),
+]
+TRUTH = {
+    "E": {"text": 1.6, "vision": 3.2},
+    "A": {"text": 437.0, "vision": 15650.0},
+    "B": {"text": 1400.0, "vision": 70000.0},
+    "alpha": {"text": 0.34, "vision": 0.50},
+    "beta": {"text": 0.34, "vision": 0.51},
+    "c": {"text": -0.46, "vision": -0.85},
+    "v": {"vision→text": -0.558, "text→vision": -0.583},
+    "R_star": {"vision": 1.0},
+    "sigma": 0.002,
+    "nu": 20.0,
+}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    rows = [
+        {"N": N, "D_text": t * B, "D_vision": v * B, "U_vision": u * B, "target": m}
+        for N in (4.57e8, 1e9, 2e9, 4e9, 8.3e9)
+        for t, v, u in MIXES
+        for m, own in (("text", t), ("vision", v))
+        if own
+    ]
+    law = mixture(("text", "vision"), repetition=("vision",))
+    inputs = pd.DataFrame(rows)
+    runs = simulate(law, TRUTH, {str(c): inputs[c].to_numpy() for c in inputs}, seed=4)
+    return bs.fit("mixture", runs, seed=3, draws=500, progress=False)
+
+
+def test_a_simulated_design_gives_its_parameters_back(fit):
+    assert fit.law.recipe == mixture(("text", "vision"), repetition=("vision",)).recipe
+    assert fit.record["gradients_per_draw"] < 30
+    outside = []
+    for name in ("E", "A", "B", "alpha", "beta", "c", "v", "R_star"):
+        for label, value in TRUTH[name].items():
+            draws = fit.draws(name)[:, list(TRUTH[name]).index(label)]
+            low, high = np.quantile(draws, [0.0005, 0.9995])  # 15 at once: 1 in 70 fails
+            if not low < value < high:
+                outside.append((name, label, low, value, high))
+    assert not outside
+
+
+def test_a_fit_comes_back_from_its_file_and_predicts_each_target(fit, tmp_path):
+    fit.save(tmp_path / "fit.nc")
+    again = bs.load(tmp_path / "fit.nc")
+    asked = {"N": 2e9, "D": {"text": 8e10, "vision": 2e10}, "U_vision": 1e10}
+    before, after = fit.predict(**asked), again.predict(**asked)
+    np.testing.assert_allclose(before.loss, after.loss)
+    assert list(before.points["target"]) == ["text", "vision"]
+    D, U = np.array([[8e10, 2e10]]), np.array([[1e10]])
+    for k in range(2):
+        values = {p.name: np.array(list(TRUTH[p.name].values())) for p in fit.law.params}
+        values = {n: v[[k]] if fit.law.param(n).by else v[None] for n, v in values.items()}
+        truth = fit.law.mean(**values, N=np.array([2e9]), D=D, U=U, target=np.eye(2)[[k]])[0]
+        low, high = np.quantile(before.loss[:, k], [0.0005, 0.9995])
+        assert low < truth < high
+    one = fit.predict(target="vision", **asked)
+    np.testing.assert_allclose(one.loss[:, 0], before.loss[:, 1])
