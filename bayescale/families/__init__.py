@@ -1,6 +1,7 @@
 """Families of laws whose labels come from a table: one file each, one line here."""
 
 from bayescale.families.bimodal import BIMODAL
+from bayescale.families.broken import BROKEN
 from bayescale.families.capability import CAPABILITY, CAPABILITY_LOSS
 from bayescale.families.decoupled import DECOUPLED
 from bayescale.families.family import Family
@@ -9,5 +10,5 @@ from bayescale.families.observational import OBSERVATIONAL
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (BIMODAL, CAPABILITY, CAPABILITY_LOSS, DECOUPLED, MIXTURE, OBSERVATIONAL)
+    for family in (BIMODAL, BROKEN, CAPABILITY, CAPABILITY_LOSS, DECOUPLED, MIXTURE, OBSERVATIONAL)
 }

@@ -5,6 +5,7 @@ reducible loss falls with exponent :math:`c_0`, beyond break i with :math:`c_0 +
 :math:`f_i` is the width of break i in e-folds of x (arXiv:2210.14891, eq. 1).
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -23,7 +24,6 @@ POINTS = 40
 WIDE = {"N": (1e6, 1e11), "D": (1e7, 1e12), "C": (1e16, 1e23)}  # decades, for a break to lie inside
 
 
-@cache
 def broken_power_law(variable: str | Input = "D", breaks: int = 1, name: str = "") -> Law:
     """Loss from one variable by a power law with one to three breaks.
 
@@ -49,6 +49,12 @@ def broken_power_law(variable: str | Input = "D", breaks: int = 1, name: str = "
     """
     if isinstance(breaks, bool) or breaks not in range(1, MOST + 1):
         raise LawError(f"broken_power_law with breaks={breaks!r}; expected 1, 2 or 3.")
+    return _made(variable, int(breaks), name)
+
+
+@cache
+def _made(variable: str | Input, breaks: int, name: str) -> Law:
+    """The law; once for each choice, however the factory was called."""
     own = ["E", "A", "c_0", *(f"{k}_{i}" for i in range(1, breaks + 1) for k in "cdf")]
     taken = [*own, "term", "shift_1", *(f"{k}_{i}" for i in range(4) for k in ("slope", "gap"))]
     x = find_input(variable, "broken_power_law", taken)
@@ -81,7 +87,17 @@ def broken_power_law(variable: str | Input = "D", breaks: int = 1, name: str = "
         mean=taking([*own, x.name], mean),
         equation=rf"L = E + \frac{{A}}{{{x.name}^{{c_{{0}}}}}}{factors}",
         reference=Reference("Caballero et al. 2022", "2210.14891", "eq. 1"),
+        may_rise=(x.name,) if breaks > 1 and x.name in WIDE else (),
+        recipe=_recipe(variable, breaks, name),
         design=lambda: {x.name: np.geomspace(*WIDE.get(x.name, (1e2, 1e7)), POINTS)},
         note="A break outside the data can't be seen: its place and width then repeat their "
         "priors. Breaks nearer to each other than their widths can make the loss rise between.",
     )
+
+
+def _recipe(variable: str | Input, breaks: int, name: str) -> tuple[str, str] | None:
+    """By what a saved fit builds the law again: a family's options, where JSON can hold them."""
+    if not isinstance(variable, str):
+        return None
+    options = {"variable": variable, "breaks": breaks, "name": name}
+    return "broken-power-law", json.dumps(options, sort_keys=True)

@@ -81,7 +81,6 @@ _N_EFFECTIVE = (
 )
 
 
-@cache
 def repetition(excess_params: bool = True) -> Law:
     """Loss from parameters, tokens and unique tokens.
 
@@ -96,6 +95,12 @@ def repetition(excess_params: bool = True) -> Law:
     -------
     Law
     """
+    return _made(bool(excess_params))
+
+
+@cache
+def _made(excess_params: bool) -> Law:
+    """The law; once for each choice, however the factory was called."""
     size, where = ("N'", _N_EFFECTIVE) if excess_params else ("N", "")
     return Law(
         name="repetition" if excess_params else "repetition-tokens",

@@ -136,3 +136,17 @@ def test_layout_reads_examples_as_data(monkeypatch, data_dir):
     layout = make_layout(Model(LAWS["broken-power-law-D"]), runs)
     assert 160 < layout.refs["D_ref"] < 928
     assert runs.columns["D"] == "n_examples"
+
+
+def test_a_law_by_its_familys_name_is_saved_and_comes_back(tmp_path):
+    law = broken_power_law("C", 1)
+    truth = {"E": 1.5, "A": 4e3, "c_0": 0.15, "c_1": 0.2, "d_1": 1e20, "f_1": 0.5}
+    design = {"C": np.geomspace(1e17, 1e23, 30)}
+    runs = simulate(law, truth | {"sigma": 0.004, "nu": 10.0}, design, seed=1)
+    few = {"draws": 50, "warmup": 100, "progress": False, "retry": False}
+    fit = bs.fit("broken-power-law:x=C,breaks=2", runs, **few)
+    assert fit.law == broken_power_law("C", 2)
+    fit.save(tmp_path / "fit.nc")
+    again = bs.load(tmp_path / "fit.nc")
+    assert again.law == fit.law
+    assert bs.broken_power_law is broken_power_law
