@@ -142,8 +142,8 @@ def test_gate_names_what_a_constant_input_leaves_open(law, truth, changed, named
     ("law", "column", "value", "said"),
     [
         (CLARK, "experts", 0.0, "column 'experts' is 0.0 in row 3; a number of at least 1"),
-        (ABNAR, "S", 1.0, "column 'S' is 1.0 in row 3; a number from 0 to 1"),
-        (ABNAR, "S", 87.5, "column 'S' is 87.5 in row 3; a number from 0 to 1"),
+        (ABNAR, "S", 1.0, "column 'S' is 1.0 in row 3; a number from 0 to 0.999999"),
+        (ABNAR, "S", 87.5, "column 'S' is 87.5 in row 3; a number from 0 to 0.999999"),
         (KRAJEWSKI, "G", -1.0, "column 'G' is -1.0 in row 3; a positive number"),
     ],
 )
