@@ -50,16 +50,19 @@ class Noise:
     known_sd : str, optional
         Column with each row's measurement standard deviation, in the unit of the response.
     runs : str, optional
-        Column that names the run; rows of one run (checkpoints) share an offset, or have memory.
-    run_sd : Prior, optional
-        Prior of the offsets' standard deviation tau. With ``along`` there are no offsets unless
-        it is given: a memory as long as the run is an offset.
+        Column that names the run; rows of one run (checkpoints) share an offset.
+    run_sd : Prior
+        Prior of the offsets' standard deviation tau.
     along : str, optional
         Needs ``runs``: the scatter of neighbouring checkpoints of a run is correlated, by
         exp(-gap/memory), AR(1). The gap is in the logarithm of this column, usually ``D``;
         ``"checkpoint"`` counts checkpoints.
     memory : Prior, optional
         Prior of the memory m, in the gap's unit: e-folds of the column, or checkpoints.
+    offset : bool
+        Whether runs have offsets beside their memory. A memory as long as the run is an offset
+        too, and samples several times faster; but with a Student-t tail runs then may lie
+        anywhere, and a law that bends wrongly along training gets away with it.
     by : str, optional
         Column for whose labels sigma (and nu) differ, such as ``target``.
     """
@@ -72,10 +75,11 @@ class Noise:
     slope: Prior = field(default_factory=lambda: Normal(0.0, 0.3))
     known_sd: str | None = None
     runs: str | None = None
-    run_sd: Prior | None = None
+    run_sd: Prior = field(default_factory=lambda: LogNormal(0.01, 1.0))
     by: str | None = None
     along: str | None = None
     memory: Prior | None = None
+    offset: bool = True
 
     def __post_init__(self) -> None:
         if self.tail not in TAILS:
@@ -91,8 +95,11 @@ class Noise:
             )
         if self.runs is None and self.along is not None:
             raise LawError(
-                f"noise along '{self.along}' needs the column that names the run: runs='run'."
+                f"noise along '{self.along}' needs the column that names the run: runs='run' "
+                "(shell: --runs-column run)."
             )
+        if not self.offset and self.along is None:
+            raise LawError("noise without offsets of runs needs their memory: along='D'.")
         if self.along is None and self.memory is not None:
             raise LawError("noise has a memory only along a column: along='D'.")
         self._check_columns()
@@ -107,7 +114,7 @@ class Noise:
     def _check_priors(self) -> None:
         given = {"sigma": self.sigma, "nu": self.nu, "run_sd": self.run_sd, "memory": self.memory}
         for name, prior in (given | {"noise_slope": self.slope}).items():
-            if name in ("sigma", "run_sd", "memory") and prior is None:
+            if name in ("sigma", "memory") and prior is None:
                 continue
             if not isinstance(prior, Prior):
                 raise LawError(
@@ -129,8 +136,7 @@ class Noise:
             meaning = f"change of log sigma per e-fold of {self.varies_with}"
             listed.append(Param("noise_slope", self.slope, meaning, "", "h"))
         if self.offsets:
-            spread = self.run_sd or LogNormal(0.01, 1.0)
-            listed.append(Param("run_sd", spread, "spread between runs", unit, r"\tau"))
+            listed.append(Param("run_sd", self.run_sd, "spread between runs", unit, r"\tau"))
             listed.append(Param("run_offset", Normal(0.0, 1.0), "offset of a run in run_sd"))
         if self.along:
             unit = "checkpoints" if self.along == CHECKPOINT else f"e-folds of {self.along}"
@@ -141,7 +147,7 @@ class Noise:
     @property
     def offsets(self) -> bool:
         """Whether each run has an offset of its own."""
-        return self.runs is not None and (self.along is None or self.run_sd is not None)
+        return self.runs is not None and self.offset
 
     def _memory(self) -> Prior:
         """Memory is anything between neighbours and far longer than a run, which is an offset."""

@@ -8,12 +8,11 @@ import pandas as pd
 
 import bayescale as bs
 from bayescale.data.simulate import simulate
-from bayescale.priors import LogNormal
 from benchmarks.curves.ways import Way
 
 LAW = {"E": 1.8169, "A": 482.01, "B": 2085.43, "alpha": 0.34781, "beta": 0.36585}
 NOISE = {"sigma": 0.006, "nu": 8.0, "run_sd": 0.008, "memory": 1.0}
-TRUE_NOISE = bs.Noise(runs="run", along="D", run_sd=LogNormal(0.01, 1.0))
+TRUE_NOISE = bs.Noise(runs="run", along="D")
 SIZES = np.geomspace(5e7, 3e9, 8)
 LENGTHS = (20.0, 60.0, 200.0)  # tokens per parameter at the end of a run
 REACH = 10.0  # of the larger budget, over the largest compute

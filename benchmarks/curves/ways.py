@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import bayescale as bs
-from bayescale.priors import LogNormal
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,7 @@ class Way:
 WAYS = (
     Way("all checkpoints, independent", bs.Noise()),
     Way("all, an offset a run", bs.Noise(runs="run")),
-    Way("all, AR(1) in ln D", bs.Noise(runs="run", along="D")),
-    Way(
-        "all, offset and AR(1) in ln D",
-        bs.Noise(runs="run", along="D", run_sd=LogNormal(0.01, 1.0)),
-    ),
+    Way("all, AR(1) in ln D without offsets", bs.Noise(runs="run", along="D", offset=False)),
+    Way("all, offset and AR(1) in ln D", bs.Noise(runs="run", along="D")),
     Way("last checkpoint of each run", bs.Noise(), last=True),
 )

@@ -18,7 +18,10 @@ from bayescale.tables import Table
 
 FILE = "lr_schedule_curves/lr_schedule_curves.csv"
 CURVES = bs.Curves(run="run_id", drop_before="step=2000", smooth=5)
-NOISES = {"independent": bs.Noise(), "AR(1) in ln D": bs.Noise(runs="run_id", along="D")}
+NOISES = {
+    "independent": bs.Noise(),
+    "AR(1) in ln D": bs.Noise(runs="run_id", along="D", offset=False),
+}
 EXPECTED = {"811": 2.661, "wsd": 2.656, "cosine": 2.664}
 HALF, END = 10e9, 19e9  # tokens
 

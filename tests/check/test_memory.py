@@ -20,7 +20,7 @@ from bayescale.inference.rows import at_rows
 
 TRUTH = {"E": 1.8, "A": 480.0, "B": 2000.0, "alpha": 0.35, "beta": 0.36}
 SCATTER = {"sigma": 0.01, "memory": 1.0}
-MEMORY = bs.log_normal(runs="run", along="D")
+MEMORY = bs.log_normal(runs="run", along="D", offset=False)
 SAMPLER = {"chains": 2, "draws": 200, "warmup": 150, "progress": False}
 
 

@@ -15,7 +15,7 @@ def curves(tmp_path_factory):
     design["D"] = np.tile(2e9 * 1.6 ** np.arange(9), 8)
     design["step"] = (design["D"] / 1e6).round()
     truth = {"E": 1.8, "A": 480.0, "B": 2000.0, "alpha": 0.35, "beta": 0.36}
-    scatter = {"sigma": 0.005, "nu": 8.0, "memory": 1.0}
+    scatter = {"sigma": 0.005, "nu": 8.0, "run_sd": 0.005, "memory": 1.0}
     noise = student_t(runs="run", along="D")
     table = simulate("chinchilla", truth | scatter, dict(design.items()), noise=noise)
     path = tmp_path_factory.mktemp("curves") / "curves.csv"
@@ -35,7 +35,9 @@ def test_curves_are_cleaned_and_remembered(call, curves):
     assert said[0] == "16 of 72 checkpoints dropped: step below 4000."
     assert "smoothed along each run: centred mean of 3" in said[2]
     assert "40 of 56 rows" in said[3]
-    assert record["noise"] == "Student-t on log response, AR(1) along D in each 'run'"
+    assert record["noise"] == (
+        "Student-t on log response, an offset for each 'run', AR(1) along D in each 'run'"
+    )
     assert record["parameters"]["memory"]["median"] > 0
     assert record["remarks"] == []
 

@@ -22,11 +22,9 @@ NOISES = {
     "varies with C": bs.student_t(varies_with="C"),
     "varies with loss": bs.log_normal(varies_with="loss"),
     "runs": bs.student_t(runs="run"),
-    "memory": bs.student_t(runs="run", along="D"),
-    "memory in checkpoints": bs.log_normal(runs="run", along="checkpoint"),
-    "memory and offsets": bs.student_t(
-        runs="run", along="D", run_sd=priors.LogNormal(0.01, 1.0), memory=priors.Gamma(2.0, 1.0)
-    ),
+    "memory": bs.student_t(runs="run", along="D", offset=False),
+    "memory in checkpoints": bs.log_normal(runs="run", along="checkpoint", offset=False),
+    "memory and offsets": bs.student_t(runs="run", along="D", memory=priors.Gamma(2.0, 1.0)),
     "all": bs.student_t(known_sd="loss_sd", varies_with="N", runs="run"),
 }
 POOLINGS = {
@@ -238,10 +236,10 @@ def test_pooling_by_hand(runs):
 
 
 @pytest.mark.parametrize("along", ["D", "checkpoint"])
-@pytest.mark.parametrize("offsets", [None, priors.LogNormal(0.01, 1.0)])
+@pytest.mark.parametrize("offsets", [False, True])
 def test_memory_by_hand(along, offsets, runs):
     """AR(1) along runs with a normal tail: one multivariate normal over all rows."""
-    noise = bs.log_normal(runs="run", along=along, run_sd=offsets, varies_with="N")
+    noise = bs.log_normal(runs="run", along=along, offset=offsets, varies_with="N")
     setting = Setting(("chinchilla", noise, None), runs)
     N, D, y = (runs.column(c) for c in ("N", "D", "loss"))
     N0, D0 = np.exp(np.mean(np.log(N))), np.exp(np.mean(np.log(D)))

@@ -21,7 +21,7 @@ from bayescale.noise.memory import (
     take_chain,
 )
 
-ALONG_D = bs.log_normal(runs="run", along="D")
+MEMORY = bs.log_normal(runs="run", along="D", offset=False)
 VALUES = {"sigma": np.array(0.02), "memory": np.array(1.5)}
 
 
@@ -37,7 +37,7 @@ def shuffled(runs=4, checkpoints=6, seed=2):
 
 def test_each_checkpoint_follows_the_one_before_it_in_its_run():
     table = shuffled()
-    found = chains(ALONG_D, table)
+    found = chains(MEMORY, table)
     for row, (run, D) in enumerate(zip(table["run"], table["D"], strict=True)):
         earlier = table[(table["run"] == run) & (table["D"] < D)]["D"]
         if earlier.empty:
@@ -54,8 +54,8 @@ def test_each_checkpoint_follows_the_one_before_it_in_its_run():
 def test_targets_of_one_checkpoint_are_chains_of_their_own():
     table = pd.concat([shuffled().assign(target=t) for t in ("text", "code")], ignore_index=True)
     with pytest.raises(DataError, match=r"run 'm\d' has D = .* in rows"):
-        chains(ALONG_D, table)
-    found = chains(ALONG_D, table, labels=("target",))
+        chains(MEMORY, table)
+    found = chains(MEMORY, table, labels=("target",))
     before = found["previous"]
     assert (table["target"] == table["target"].to_numpy()[before]).all()
     by_noise = bs.log_normal(runs="run", along="D", by="target")
@@ -63,7 +63,7 @@ def test_targets_of_one_checkpoint_are_chains_of_their_own():
 
 
 def test_innovations_and_residuals_are_each_others_inverse():
-    columns = chains(ALONG_D, shuffled())
+    columns = chains(MEMORY, shuffled())
     rng = np.random.default_rng(0)
     z = rng.standard_normal((3, len(columns["gap"])))
     memory = np.array([[0.3], [2.0], [500.0]])
@@ -83,10 +83,10 @@ def test_some_rows_begin_anew_where_their_previous_one_is_left_out():
 
 def test_draws_have_the_stationary_scale_and_the_stated_correlation():
     table = shuffled(runs=3, checkpoints=5).sort_values(["run", "D"], ignore_index=True)
-    columns = {"centre": np.array(0.0)} | chains(ALONG_D, table)
+    columns = {"centre": np.array(0.0)} | chains(MEMORY, table)
     draws = 20_000
     mean = np.full((draws, len(table)), 2.0)
-    log_y = np.log(ALONG_D.draw(np.random.default_rng(1), mean, VALUES, columns)) - np.log(2)
+    log_y = np.log(MEMORY.draw(np.random.default_rng(1), mean, VALUES, columns)) - np.log(2)
     place = np.log(table["D"].to_numpy())
     same = table["run"].to_numpy()[:, None] == table["run"].to_numpy()
     expected = same * np.exp(-np.abs(place[:, None] - place) / 1.5)
@@ -96,7 +96,7 @@ def test_draws_have_the_stationary_scale_and_the_stated_correlation():
     assert (np.abs(found - expected) < 5 * error + 1e-9).all()
     spread = log_y.std(axis=0) / 0.02
     assert (np.abs(spread - 1) < 5 / np.sqrt(2 * draws)).all()
-    alone = ALONG_D.draw(np.random.default_rng(1), mean, VALUES, {"centre": np.array(0.0)})
+    alone = MEMORY.draw(np.random.default_rng(1), mean, VALUES, {"centre": np.array(0.0)})
     rest = np.corrcoef(np.log(alone).T) - np.eye(len(table))
     assert np.abs(rest).max() < 5 / np.sqrt(draws)  # new runs, not checkpoints of one
 
@@ -107,9 +107,9 @@ def test_numpyro_draws_as_numpy_does():
     from bayescale.inference.remembered import Remembered
 
     table = shuffled(runs=2, checkpoints=4)
-    columns = {"centre": np.array(0.0)} | chains(ALONG_D, table)
+    columns = {"centre": np.array(0.0)} | chains(MEMORY, table)
     with jax.enable_x64(True):
-        rows = Remembered(ALONG_D, np.full(len(table), 2.0), VALUES, columns)
+        rows = Remembered(MEMORY, np.full(len(table), 2.0), VALUES, columns)
         drawn = np.log(np.asarray(rows.sample(jax.random.key(3), (20_000,)))) - np.log(2)
         density = float(rows.log_prob(rows.sample(jax.random.key(4))))
     place = np.log(table["D"].to_numpy())
@@ -126,7 +126,7 @@ def test_simulated_curves_remember():
         "sigma": 0.02,
         "memory": 1.5,
     }
-    made = simulate("chinchilla", truth, dict(design.items()), noise=ALONG_D, seed=4)
+    made = simulate("chinchilla", truth, dict(design.items()), noise=MEMORY, seed=4)
     made["z"] = np.log(made["loss"]) - np.log(
         1.8 + 400 * made["N"] ** -0.34 + 1500 * made["D"] ** -0.36
     )
@@ -136,7 +136,7 @@ def test_simulated_curves_remember():
 
 
 def test_parameters_records_and_words():
-    noise = bs.Noise(runs="run", along="D", memory=priors.Gamma(2, 1))
+    noise = bs.Noise(runs="run", along="D", memory=priors.Gamma(2, 1), offset=False)
     assert [p.name for p in noise.params()] == ["sigma", "nu", "memory"]
     assert noise_from_dict(json.loads(json.dumps(noise.to_dict()))) == noise
     assert noise.describe() == "Student-t on log response, AR(1) along D in each 'run'"
@@ -153,6 +153,7 @@ def test_parameters_records_and_words():
     [
         ({"along": "D"}, "needs the column that names the run"),
         ({"runs": "run", "memory": priors.LogNormal(1, 1)}, "memory only along a column"),
+        ({"runs": "run", "offset": False}, "without offsets of runs needs their memory"),
         ({"runs": "run", "along": ""}, "along is ''; expected the name of a column"),
         ({"runs": "run", "along": "D", "memory": 2.0}, "'memory' is 2.0; expected a prior"),
         (
@@ -170,7 +171,7 @@ def test_bad_tables_are_named():
     table = shuffled().assign(N=1e8, loss=2.5)
     table.loc[[3, 7], ["run", "D"]] = ["m1", 5e9]
     with pytest.raises(DataError, match=r"run 'm1' has D = 5e\+09 in rows (4 and 8|8 and 4)"):
-        bs.fit("chinchilla", table, noise=ALONG_D)
+        bs.fit("chinchilla", table, noise=MEMORY)
     steps = bs.Noise(runs="run", along="step")
     with pytest.raises(DataError, match="needs 'step'"):
         bs.fit("chinchilla", shuffled().assign(N=1e8, loss=2.5), noise=steps)
