@@ -57,11 +57,13 @@ def variables(
 
     found: dict[str, Variable] = {}
     for p in model.law.params:
-        there = _at_cells(params[p.name], p.dims, layout, "param") if p.coordinate else None
+        pooled = model.pool(p) is not None
+        cells = layout.cells if pooled or len(layout.cells) > 1 else ()
+        there = _at_cells(params[p.name], p.dims, layout, "param", cells) if p.coordinate else None
         found[p.name] = there or own(p, "param")
     dims = {d.name: d.dims for d in model.law.derived}
     for name, value in model.derived(params).items():
-        found[name] = _at_cells(value, dims[name], layout, "derived")
+        found[name] = _at_cells(value, dims[name], layout, "derived", layout.cells)
     found |= {p.name: own(p, "noise") for p in model.noise.params()}
     found |= {p.site: own(p, "site") for p in model.law.params if p.coordinate and model.pool(p)}
     for site in packing.sites:
@@ -70,11 +72,13 @@ def variables(
     return found
 
 
-def _at_cells(value: Any, dims: tuple[str, ...], layout: Layout, kind: str) -> Variable:
+def _at_cells(
+    value: Any, dims: tuple[str, ...], layout: Layout, kind: str, cells: tuple[str, ...]
+) -> Variable:
     """Draws with an axis of cells, or without one where all cells share the value."""
     value = np.asarray(value)
     axis = value.ndim - len(dims) - 1
-    if not layout.cells or value.shape[axis] == 1:
+    if not cells or value.shape[axis] != len(cells):
         return Variable(value.squeeze(axis), dims, kind)
     return Variable(value, (layout.cell_dim, *dims), kind)
 
