@@ -31,9 +31,12 @@ def run(code: str, folder: Path) -> str:
 
 
 def test_python(folder):
-    answers, checks = blocks("python")
+    answers, checks, labels = blocks("python")
     assert "chinchilla fitted to 72 runs: converged" in run(answers, folder)
     assert (folder / "fit.nc").stat().st_size > 0
+    several = run(labels, folder)
+    assert "mixture fitted to 470 runs: converged" in several
+    assert "P(< 0)" in several
     told = run(checks, folder)
     for word in (
         "interval score",
