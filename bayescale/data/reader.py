@@ -191,7 +191,8 @@ class TableReader:
         """Return the rows to keep that don't belong to the start of a training curve."""
         from bayescale.data.curves.start import after_start
 
-        after, flag = after_start(self._view()[keep], curves)
+        view: Any = self._view()
+        after, flag = after_start(view[keep], curves)
         self.flags.append(flag)
         keep = keep.copy()
         keep[keep] = after

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from bayescale.data.runs import Runs
     from bayescale.law import Law
-    from bayescale.noise import Noise
     from bayescale.param import Input
 
 
@@ -56,7 +55,6 @@ def simulate(
 
     from bayescale.data.curves.chains import chains
     from bayescale.laws import get_law
-    from bayescale.noise import Noise
 
     law = get_law(law)
     noise = law.default_noise if noise is None else noise

@@ -25,7 +25,7 @@ class Remembered(dist.Distribution):
         As for `Noise.log_density`.
     """
 
-    support = constraints.real_vector
+    support: Any = constraints.real_vector  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(
         self, noise: Noise, mean: Any, values: Mapping[str, Any], columns: Mapping[str, Any]

@@ -60,9 +60,8 @@ class Noise:
     memory : Prior, optional
         Prior of the memory m, in the gap's unit: e-folds of the column, or checkpoints.
     offset : bool
-        Whether runs have offsets beside their memory. A memory as long as the run is an offset
-        too, and samples several times faster; but with a Student-t tail runs then may lie
-        anywhere, and a law that bends wrongly along training gets away with it.
+        Whether runs have offsets beside their memory. Without, sampling is several times faster;
+        but a Student-t tail then lets runs lie anywhere, and a wrong law gets away with it.
     by : str, optional
         Column for whose labels sigma (and nu) differ, such as ``target``.
     """
@@ -89,10 +88,8 @@ class Noise:
         if self.sigma is None and self.known_sd is None:
             raise LawError("noise without sigma needs known_sd, the column of measurement errors.")
         if self.sigma is None and self.varies_with is not None:
-            raise LawError(
-                f"noise without sigma has nothing that varies with {self.varies_with}: known_sd "
-                "says it all."
-            )
+            what = f"nothing that varies with {self.varies_with}: known_sd says it all."
+            raise LawError(f"noise without sigma has {what}")
         if self.runs is None and self.along is not None:
             raise LawError(
                 f"noise along '{self.along}' needs the column that names the run: runs='run' "
@@ -174,7 +171,7 @@ class Noise:
 
     def pools(self) -> dict[str, Pool]:
         """Grouping of the noise's own parameters: one offset a run, one sigma a label."""
-        found = {"run_offset": independent(self.runs)} if self.offsets else {}
+        found = {"run_offset": independent(str(self.runs))} if self.offsets else {}
         return found | ({n: independent(self.by) for n in ("sigma", "nu")} if self.by else {})
 
     def location(self, mean: Any, values: Mapping[str, Any]) -> Any:

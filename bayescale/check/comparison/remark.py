@@ -1,6 +1,6 @@
 """What must be said of a fit that takes the checkpoints of a run for independent trainings."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,8 +93,8 @@ def _with_size(fit: "Fit", column: str) -> tuple[str, ...]:
     if "N" not in fit.runs.table:
         return ()
     table = fit.runs.table.assign(error=residuals(fit))
-    runs = table.groupby(column)[["N", "error"]].median()
-    size = np.log(runs["N"])
+    runs: Any = table.groupby(column)[["N", "error"]].median()
+    size: Any = np.log(runs["N"])
     if len(runs) < LEAST_RUNS or size.nunique() < LEAST_SIZES or runs["error"].std() == 0:
         return ()
     r = float(np.corrcoef(size, runs["error"])[0, 1])

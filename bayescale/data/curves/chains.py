@@ -1,7 +1,7 @@
 """Checkpoints in the order of training, for noise that a run remembers."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def chains(
     numbers = np.arange(1, len(table) + 1) if rows is None else rows
     ordinal = noise.along == CHECKPOINT
     column = along_column(table, source) if ordinal else noise.along
-    place = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=float)
+    numeric: Any = pd.to_numeric(table[column], errors="coerce")
+    place = np.asarray(numeric, dtype=float)
     bad = ~np.isfinite(place) | (place < 0 if ordinal else place <= 0)
     if bad.any():
         k = int(np.argmax(bad))

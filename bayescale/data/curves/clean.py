@@ -1,7 +1,7 @@
 """Cleaning a table of checkpoints, step by step, each step said in its flags."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,8 @@ def clean_curves(runs: "Runs", curves: Curves) -> "Runs":
         place = table[along].to_numpy(dtype=float)
         keep, flag = last_only(which) if curves.last else thinned(place, which, curves.thin or 0)
         said.append(flag)
-    table, rows = table[keep].reset_index(drop=True), rows[keep]
+    kept: Any = table[keep].reset_index(drop=True)
+    table, rows = kept, rows[keep]
     found = find_flags(table, rows, runs.cost, "C" in runs.columns and "C" not in runs.derived)
     return replace(runs, table=table, row_numbers=rows, flags=(*said, *found))
 

@@ -1,6 +1,6 @@
 """The start of training, which follows no scaling law: checkpoints before a step."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,8 @@ def after_start(view: "pd.DataFrame", curves: Curves) -> tuple[np.ndarray, Flag]
             f"curves: drop_before reads '{column}', which is no column; there are "
             f"{', '.join(known)}.{other}" + nearest(column, known)
         )
-    values = pd.to_numeric(view[column], errors="coerce").to_numpy(dtype=float)
+    numeric: Any = pd.to_numeric(view[column], errors="coerce")
+    values = np.asarray(numeric, dtype=float)
     if np.isnan(values).all():
         raise DataError(f"curves: drop_before reads '{column}', which holds no numbers.")
     keep = ~(values < least)

@@ -93,7 +93,8 @@ def name_runs(runs: "Runs", patterns: Sequence[str]) -> tuple["pd.DataFrame", Wh
     keys: Any = table.groupby(columns, sort=False)
     code = np.asarray(keys.ngroup())
     if len(columns) == 1:
-        names = pd.unique(table[columns[0]].astype(str))
+        texts: Any = table[columns[0]].astype(str)
+        names = pd.unique(texts)
         return table, Which(columns[0], code, tuple(str(n) for n in names))
     names = tuple(f"r{k + 1}" for k in range(int(code.max()) + 1))
     column = "run" if "run" not in table else "curve"
