@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from bayescale.data.runs import Runs
     from bayescale.law import Law
+    from bayescale.noise import Noise
     from bayescale.param import Input
 
 
