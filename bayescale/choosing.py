@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescale.errors import DataError
+from bayescale.data.aliases import ROLES
+from bayescale.errors import DataError, nearest
 from bayescale.families import FAMILIES
 from bayescale.families.family import Family
 from bayescale.law import Law
@@ -40,13 +41,31 @@ def choose(law: Law | str, runs: Any, reading: Mapping[str, Any]) -> "tuple[Law,
 
     family = find_family(law)
     if family is None:
-        return get_law(law), load_runs(runs, **reading)
+        found = get_law(law)
+        check_mapping(found, reading)
+        return found, load_runs(runs, **reading)
     assert isinstance(law, str)
     options = family.parse(law.partition(":")[2])
     told = dict(reading)
     for name, value in family.reading.items():
         told[name] = {**value, **(told.get(name) or {})} if isinstance(value, Mapping) else value
     return family.arrange(load_runs(runs, **told), **options)
+
+
+def check_mapping(law: Law, reading: Mapping[str, Any]) -> None:
+    """Raise where a column is mapped to a name that the law doesn't read, such as ``n`` for N.
+
+    Raises
+    ------
+    DataError
+    """
+    known = list(dict.fromkeys([*ROLES, *law.columns, *law.label_columns, law.response]))
+    for name in reading.get("columns") or {}:
+        if name not in known:
+            raise DataError(
+                f"columns maps '{name}', which law '{law.name}' doesn't read; it reads "
+                f"{', '.join(known)}." + nearest(name, known)
+            )
 
 
 def arrange(law: Law | str, runs: Any, **reading: Any) -> "tuple[Law, Runs]":

@@ -75,9 +75,11 @@ def arranged(
     law: str, runs: Any, reading: dict[str, Any]
 ) -> "tuple[Law | str, Any, dict[str, Any]]":
     """Law, runs and what is left to say of reading: of a family, the table is read now."""
-    from bayescale.choosing import choose, find_family
+    from bayescale.choosing import check_mapping, choose, find_family
+    from bayescale.laws import get_law
 
     if find_family(law) is None:
+        check_mapping(get_law(law), reading)
         return law, runs, reading
     return *choose(law, runs, reading), {}
 

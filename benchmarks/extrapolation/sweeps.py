@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bayescale.data.catalog import DataSet
-from bayescale.data.public import datasets, find_dataset, load_dataset
+from bayescale.data.catalog.sweeps import SWEEPS
+from bayescale.data.public import find_dataset, load_dataset
 from bayescale.data.runs import Runs
 
 
@@ -39,7 +40,7 @@ BY = {"porian-const": "N", "porian-owt2-const": "N", "mammut-caption": "row"}
 
 def sweeps() -> dict[str, DataSet]:
     """All sweeps by name, the sixteen first."""
-    public = [d for d in datasets() if not d.packaged]
+    public = [d for d in SWEEPS if not d.packaged]
     return {d.name: d for d in (*public, *PORIAN, *FRESH)}
 
 

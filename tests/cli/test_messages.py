@@ -30,7 +30,7 @@ WRONG_TABLE = [
         ["neither a file nor a data set", "chinchilla-epoch"],
     ),
     (["fit", "chinchilla", "SWEEP", "--map", "loss=vloss"], ["no column 'vloss'", "'loss'"]),
-    (["fit", "chinchilla", "SWEEP", "--map", "q=loss"], ["q"]),
+    (["fit", "chinchilla", "SWEEP", "--map", "q=loss"], ["'q'", "reads N, D"]),
     (["fit", "chinchilla", "SWEEP", "--unit", "N=big"], ["--unit N", "not a number"]),
     (["fit", "chinchilla", "SWEEP", "--unit", "loss=2"], ["loss", "N, D, C"]),
     (["fit", "chinchilla", "SWEEP", "--where", "famly == 'x'"], ["famly"]),

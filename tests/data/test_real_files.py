@@ -41,7 +41,8 @@ def test_exact_names_win_among_variants(data_dir):
     runs = read_runs(data_dir / "misfitting" / "scaling_results_last_ckpt_only.csv")
     assert dict(runs.columns) == {"N": "N", "D": "D", "C": "C", "loss": "loss", "lr": "peak_lr"}
     runs = read_runs(data_dir / "step_law" / "dense_lr_bs_loss.csv")
-    assert dict(runs.columns) == {"N": "N", "D": "D", "C": "6 N D", "loss": "loss"}
+    taken = {"N": "N", "D": "D", "C": "6 N D", "loss": "loss", "lr": "lr", "bs": "bs"}
+    assert dict(runs.columns) == taken
 
 
 def test_headers_with_units(data_dir):
