@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eta": "η", "kappa": "κ",
-    "lambda": "λ", "theta": "θ", "omega": "ω", "psi": "ψ", "sigma": "σ", "nu": "ν", "phi": "φ", "tau": "τ", "exp": "exp", "ln": "ln",
+    "lambda": "λ", "theta": "θ", "omega": "ω", "psi": "ψ", "sigma": "σ", "nu": "ν",
+    "phi": "φ", "tau": "τ", "exp": "exp", "ln": "ln",
     "log": "log", "rho": "ρ", "epsilon": "ε", "cdot": "·", "sum": "Σ", "prod": "Π",
 }  # fmt: skip
 STAR = "\N{ASTERISK OPERATOR}"

@@ -274,8 +274,8 @@ def check_law(fit: "Fit") -> None:
     """Raise unless the fit's law is one of N and D alone."""
     if not fit.law.of_n_and_d:
         raise FitError(
-            f"law '{fit.law.name}' reads {', '.join(sorted(fit.law.columns))}; an allocation needs a law of "
-            "N and D, such as chinchilla."
+            f"law '{fit.law.name}' reads {', '.join(sorted(fit.law.columns))}; an allocation "
+            "needs a law of N and D, such as chinchilla."
         )
 
 

@@ -65,14 +65,15 @@ def command(
         "runs": runs_column,
         "along": along,
     }
+    chosen, runs = example(law), design
     if design and find_family(law):
-        law, design = choose(law, design, {})
-    model = build_model(example(law), noise, pool, prior, **columns)
+        chosen, runs = choose(law, design, {})
+    model = build_model(chosen, noise, pool, prior, **columns)
     if plot:
         from bayescale.plot.picture import check_picture
 
         check_picture(plot)
-    own: dict[str, Any] = {"noise": model.noise, "pooling": model.pooling, "design": design}
+    own: dict[str, Any] = {"noise": model.noise, "pooling": model.pooling, "design": runs}
     if around:
         if design or pool or prior or noise or any(columns.values()):
             raise FitError("--around takes model and runs from the fit; give no others.")
