@@ -82,6 +82,8 @@ def loss_curves(
     parts, few = groups(fit, group), thinned(fit)
     inputs = [i.name for i in fit.law.inputs]
     name = inputs[0] if len(inputs) == 1 else "C"
+    # only of a resource can there be more than in the data; a loss that is read only falls
+    extend = extend if name in ("N", "D", "C") else 0
     xs = span(fit, parts, name, extend) if len(inputs) == 1 else budgets_of(fit, parts, extend)
     if len(inputs) == 1:
         lines = [_means(law_of(few, part, seed), xs) for part in parts]
@@ -196,6 +198,6 @@ def _dress(ax: "Axes", fit: "Fit", parts: list[Group], name: str, title: str | N
     scales.mark_data(ax, most)
     what = "compute" if name == "C" else fit.law.inputs[0].meaning or name
     unit = "FLOP" if name == "C" else fit.law.inputs[0].unit
-    label = f"{what} {name}" + (f" ({unit})" if unit else "")
-    response = f"{fit.law.response} ({fit.law.response_unit})"
-    style.finish(ax, fit, style.heading(f"Loss against {what}", fit, title), label, response)
+    label = (what if name in what else f"{what} {name}") + (f" ({unit})" if unit else "")
+    head = style.heading(f"{fit.law.response.capitalize()} against {what}", fit, title)
+    style.finish(ax, fit, head, label, style.response_label(fit))

@@ -74,9 +74,16 @@ def overview(
     common: dict[str, Any] = {"seed": seed, **group}
     curve = {"extend": extend, "cost": cost, "truth": truth, **common}
     what = "compute" if whole else fit.law.inputs[0].meaning or fit.law.inputs[0].name
-    loss_curves(fit, ax=axes[0], title=f"Loss against {what}", **curve)
+    loss_curves(fit, ax=axes[0], title=f"{fit.law.response.capitalize()} against {what}", **curve)
+    how = "over" if fit.model.noise.on == "log" else "less"
     against = "C" if "C" in fit.runs.table else "fitted"
-    residuals(fit, ax=axes[1], against=against, title="Observed over fitted loss", **common)
+    residuals(
+        fit,
+        ax=axes[1],
+        against=against,
+        title=f"Observed {how} fitted {fit.law.response}",
+        **common,
+    )
     if whole:
         allocation(fit, ax=axes[2], title="Compute-optimal parameters and tokens", **curve)
         tokens_per_param(fit, ax=axes[3], title="Compute-optimal tokens per parameter", **curve)

@@ -187,13 +187,15 @@ def _dress(ax: "Axes", fit: "Fit", found: Residuals, name: str, x: np.ndarray, r
 
 
 def _side_label(fit: "Fit") -> str:
-    return "residual (%)" if fit.model.noise.on == "log" else f"residual ({fit.law.response_unit})"
+    if fit.model.noise.on == "log":
+        return "residual (%)"
+    return style.response_label(fit, "residual of")
 
 
 def _label(fit: "Fit", name: str) -> str:
     fixed = {"N": "parameters N", "D": "training tokens D", "C": "compute C (FLOP)"}
     if name == "fitted":
-        return f"fitted {fit.law.response} ({fit.law.response_unit})"
+        return style.response_label(fit, "fitted")
     return fixed.get(name, name)
 
 

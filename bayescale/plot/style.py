@@ -84,6 +84,12 @@ def draw_truth(ax: "Axes", x: np.ndarray, y: np.ndarray) -> Any:
     return line_handle("truth", INK, TRUE)
 
 
+def response_label(fit: "Fit", before: str = "") -> str:
+    """The response and its unit, where it has one, for an axis."""
+    unit = f" ({fit.law.response_unit})" if fit.law.response_unit else ""
+    return f"{before} {fit.law.response}{unit}".strip()
+
+
 def level_handles(kind: str = "credible", colour: str = GREY) -> list[Any]:
     """Legend entries of the bands: ``90% credible``, ``50% credible``."""
     from matplotlib.patches import Patch

@@ -3,7 +3,7 @@
 148 base models (obs_scaling); the tasks of 84 of them. Models below a compute are fitted, those
 above it predicted, from capability scores and from log compute alone, as in arXiv:2405.10938 (cut
 at 8.4e22 FLOP). Few models below the cut do the tasks at all: least squares of the same curves
-errs above it by 2 to 36 points too, whether from scores or from compute.
+errs above it by 2 to 48 points too, whether from scores or from compute.
 """
 
 import os
