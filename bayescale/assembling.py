@@ -97,7 +97,8 @@ def declaration(model: Model) -> str | None:
     params = [(p.name, p.site, repr(p.prior), repr(p.allowed), p.dims) for p in model.params]
     pools = {p.name: repr(q) for p in model.params if (q := model.pool(p))}
     noise = json.dumps(model.noise.to_dict(), sort_keys=True)
-    return repr((model.law.name, model.law.recipe, model.law.labels, params, pools, noise))
+    drift = model.drift and model.drift.to_dict()
+    return repr((model.law.name, model.law.recipe, model.law.labels, params, pools, noise, drift))
 
 
 def design_problems(model: Model, runs: "Runs") -> list[Problem]:

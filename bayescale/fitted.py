@@ -83,6 +83,18 @@ class Fit:
         picked = {s.name: self.variables[s.name].values for s in self.packing.sites}
         return {name: v.reshape(-1, *v.shape[2:]) for name, v in picked.items()}
 
+    @cached_property
+    def drift_steps(self) -> np.ndarray:
+        """Draws of the drift's weights, those of knots beyond the runs behind: (draw, ..., knot).
+
+        The runs say nothing of them, so they are drawn from their prior, the same ones for every
+        answer.
+        """
+        known, grid = self.sites["drift_step"], self.layout.drift
+        assert grid is not None
+        rng = np.random.default_rng([self.seed, 31])
+        return np.concatenate([known, grid.beyond(rng, known.shape[:-1])], axis=-1)
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What every answer from this fit must say."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescale.assembling import assemble, declaration
 from bayescale.choosing import choose
+from bayescale.drift import Drift
 from bayescale.errors import DataError, FitError
 from bayescale.fitted import Fit
 from bayescale.inference.batch import make_batch, make_layout
@@ -30,6 +31,7 @@ def fit(
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | Pooling | None = None,
     priors: Mapping[str, Prior] | None = None,
+    drift: Drift | None = None,
     seed: int = 0,
     chains: int = 4,
     draws: int = 1000,
@@ -56,7 +58,11 @@ def fit(
         Parameter -> ``partial("column")`` or ``independent("column")``; others are shared.
     priors : mapping, optional
         Replacements of priors, by name of a parameter or coordinate of the law, or of a
-        parameter of the noise (sigma, nu, noise_slope, run_sd, memory).
+        parameter of the noise (sigma, nu, noise_slope, run_sd, memory) or of the drift
+        (drift_scale).
+    drift : Drift, optional
+        How far the truth may wander from the law, the further the larger the runs; by default
+        the law is taken as exact.
     seed : int
         The same seed gives the same draws on the same machine.
     chains, draws, warmup, target_accept, max_tree_depth, retry, device
@@ -83,7 +89,7 @@ def fit(
     check_seed(seed)
     settings = Settings(chains, draws, warmup, target_accept, max_tree_depth, retry, device)
     law, table = choose(law, runs, reading)
-    model = make_model(law, noise, Pooling.of(pooling), priors)
+    model = make_model(law, noise, Pooling.of(pooling), priors, drift)
     layout = make_layout(model, table)
     check_rows(model, table)
     batch = make_batch(model, table, layout)

@@ -15,14 +15,16 @@ MAX_ROWS = 60
 
 def fit_table(fit: "Fit") -> Table:
     """The table that `print(fit)` shows."""
-    kinds = ("param", "derived", "noise")
+    kinds = ("param", "derived", "noise", "drift")
+    many = ("run_offset", "drift_step")
     shown = [
         (name, row)
         for name, row in _scalars(fit)
-        if fit.variables[name.split("[")[0]].kind in kinds and not name.startswith("run_offset")
+        if fit.variables[name.split("[")[0]].kind in kinds and not name.startswith(many)
     ]
     rows = [_row(fit, name, row) for name, row in shown[:MAX_ROWS]]
     notes = [f"model: {fit.law.text()}", f"noise: {fit.model.noise.describe()}"]
+    notes += [f"drift: {fit.model.drift.describe()}"] if fit.model.drift else []
     notes += [f"pooling: {p} {q.kind} over {q.column}" for p, q in fit.model.pooling.by_param]
     notes += fit.runs.describe().splitlines()
     if len(shown) > MAX_ROWS:
@@ -75,6 +77,7 @@ def fit_record(fit: "Fit") -> dict[str, Any]:
         "law": fit.law.name,
         "equation": _equation(fit),
         "noise": fit.model.noise.describe(),
+        "drift": fit.model.drift and fit.model.drift.describe(),
         "pooling": fit.model.pooling.to_dict(),
         "priors": {p.site: str(p.prior) for p in fit.model.params},
         "converged": gate.pop("converged"),

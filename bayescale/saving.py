@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.choosing import rebuild
+from bayescale.drift import Grid, drift_from_dict
 from bayescale.errors import FitError
 from bayescale.files import replace_atomic
 from bayescale.fitted import Fit
@@ -42,6 +44,7 @@ def metadata(fit: Fit) -> dict[str, Any]:
         },
         "noise": fit.model.noise.to_dict(),
         "pooling": fit.model.pooling.to_dict(),
+        "drift": fit.model.drift and fit.model.drift.to_dict(),
         "layout": {
             "labels": {k: list(v) for k, v in layout.labels.items()},
             "cells": list(layout.cells),
@@ -49,6 +52,7 @@ def metadata(fit: Fit) -> dict[str, Any]:
             "refs": {k: np.asarray(v).tolist() for k, v in layout.refs.items()},
             "centre": layout.centre,
             "noise_ref": layout.noise_ref,
+            "drift": layout.drift and asdict(layout.drift),
         },
         "runs": {
             "source": fit.runs.source,
@@ -134,6 +138,7 @@ def _restore(tree: "xr.DataTree", record: Mapping[str, Any], path: Path, law: La
         _restore_law(record["law"], path, law),
         noise_from_dict(record["noise"]),
         pooling_from_dict(record["pooling"]),
+        drift_from_dict(record.get("drift")),
     )
     kept = record["layout"]
     layout = Layout(
@@ -143,6 +148,7 @@ def _restore(tree: "xr.DataTree", record: Mapping[str, Any], path: Path, law: La
         refs={k: np.array(v) if isinstance(v, list) else v for k, v in kept["refs"].items()},
         centre=kept["centre"],
         noise_ref=kept["noise_ref"],
+        drift=Grid(**kept["drift"]) if kept.get("drift") else None,
     )
     posterior = tree["posterior"].dataset.load()
     variables = {

@@ -46,6 +46,10 @@ class Scale(ABC):
         """The response of drawn values on this scale, inside its range."""
 
     @abstractmethod
+    def moved(self, y: Any, by: Any) -> Any:
+        """The response that lies further by so much on this scale."""
+
+    @abstractmethod
     def numpyro(self) -> Any:
         """The backward map as a NumPyro transform; None where it is the identity."""
 
@@ -62,6 +66,9 @@ class _Log(Scale):
 
     def backward(self, u: np.ndarray) -> np.ndarray:
         return np.exp(np.clip(u, -LARGEST, LARGEST))
+
+    def moved(self, y: Any, by: Any) -> Any:
+        return y * namespace(by).exp(by)
 
     def numpyro(self) -> Any:
         from numpyro import distributions as dist
@@ -83,6 +90,10 @@ class _Logit(Scale):
     def backward(self, u: np.ndarray) -> np.ndarray:
         return 1 / (1 + np.exp(-np.clip(u, -NEAREST, NEAREST)))
 
+    def moved(self, y: Any, by: Any) -> Any:
+        xp = namespace(y, by)
+        return y / (y + (1 - y) * xp.exp(-by))
+
     def numpyro(self) -> Any:
         from numpyro import distributions as dist
 
@@ -101,6 +112,9 @@ class _Identity(Scale):
 
     def backward(self, u: np.ndarray) -> np.ndarray:
         return u
+
+    def moved(self, y: Any, by: Any) -> Any:
+        return y + by
 
     def numpyro(self) -> Any:
         return None

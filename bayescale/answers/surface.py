@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from bayescale.drift import Path
 from bayescale.errors import FitError, nearest
 
 if TYPE_CHECKING:
@@ -38,11 +39,14 @@ class Surface:
         parameters' own axes behind.
     group : mapping
         Grouping column -> the group that it is of.
+    drift : Path, optional
+        How far each draw wanders from the law.
     """
 
     fit: "Fit"
     params: Mapping[str, np.ndarray]
     group: Mapping[str, str]
+    drift: Path | None = None
 
     @property
     def size(self) -> int:
@@ -50,7 +54,7 @@ class Surface:
         return len(next(iter(self.params.values())))
 
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The law's mean for given draws at given inputs, broadcast together.
+        """The mean for given draws at given inputs, broadcast together, drift included.
 
         Parameters
         ----------
@@ -62,7 +66,12 @@ class Surface:
         """
         picked = {p.name: self.params[p.name][draw] for p in self.fit.law.params}
         arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
-        return np.asarray(self.fit.law.mean(**picked, **arrays))
+        mean = np.asarray(self.fit.law.mean(**picked, **arrays))
+        if self.drift is None:
+            return mean
+        model = self.fit.model
+        assert model.drift is not None
+        return model.moved(mean, self.drift.at(draw, model.drift.place(model.law, arrays)))
 
 
 def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -> Surface:
@@ -85,25 +94,28 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
     model, chosen = fit.model, {k: str(v) for k, v in (group or {}).items()}
     _check_group(fit, chosen)
     rng = np.random.default_rng([fit.seed, seed, 17])
+    sites = dict(fit.sites)
+    if model.drift:
+        sites["drift_step"] = fit.drift_steps
     coordinates, places = {}, {}
     for p in model.params:
         pool = model.pool(p)
         if pool is None:
-            coordinates[p.site] = fit.sites[p.site]
+            coordinates[p.site] = sites[p.site]
         elif pool.column in chosen:
-            known = model.coordinates(fit.sites)[p.site]
+            known = model.coordinates(sites)[p.site]
             place = fit.layout.labels[pool.column].index(chosen[pool.column])
             places[pool.column] = place
             coordinates[p.site] = known[:, place]
         elif pool.kind == "partial":
             support = p.prior.support
-            common = support.unconstrain(fit.sites[f"{p.site}_pop"])
-            sd = fit.sites[f"{p.site}_sd"].reshape(-1, *(1,) * len(p.dims))
+            common = support.unconstrain(sites[f"{p.site}_pop"])
+            sd = sites[f"{p.site}_sd"].reshape(-1, *(1,) * len(p.dims))
             spread = sd * rng.standard_normal(common.shape)
             coordinates[p.site] = support.constrain(common + spread)
-        elif p.name == "run_offset":
-            draws = len(next(iter(fit.sites.values())))
-            coordinates[p.site] = rng.standard_normal(draws)
+        elif p.name in ("run_offset", "drift_step"):  # standard normal, whatever the group
+            known = sites[p.site]
+            coordinates[p.site] = rng.standard_normal((len(known), *known.shape[2:]))
         else:
             labels = ", ".join(fit.layout.labels[pool.column][:10])
             raise FitError(
@@ -112,7 +124,10 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
             )
     refs = {k: np.asarray(v) for k, v in fit.layout.refs.items()}
     known = model.to_params(coordinates, model.references(refs, places))
-    return Surface(fit, {p.name: known[p.name] for p in model.params}, chosen)
+    params = {p.name: known[p.name] for p in model.params}
+    grid = fit.layout.drift
+    path = Path.of(grid, params["drift_scale"], params["drift_step"]) if grid else None
+    return Surface(fit, params, chosen, path)
 
 
 def _check_group(fit: "Fit", chosen: Mapping[str, str]) -> None:

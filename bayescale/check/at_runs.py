@@ -9,6 +9,8 @@ from bayescale.errors import FitError
 from bayescale.inference.batch import Layout, make_batch
 from bayescale.inference.rows import at_rows
 
+FREE = ("run_offset", "drift_step")  # standard normal a priori, whatever the group
+
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
@@ -89,12 +91,14 @@ def expected_at(
     params : dict
         Parameter -> array, shape (draw, run or 1).
     """
-    sites = fit.sites
+    sites = dict(fit.sites)
+    if fit.model.drift:
+        sites["drift_step"] = fit.drift_steps
     if draws is not None:
         step = max(1, len(next(iter(sites.values()))) // draws)
         sites = {k: v[::step] for k, v in sites.items()}
     layout, sites = _with_new_groups(fit, runs, sites, rng)
-    batch = make_batch(fit.model, runs, layout)
+    batch = make_batch(fit.model, runs, layout, beyond=True)
     with np.errstate(over="ignore"):
         mean, params = at_rows(fit.model, batch, sites)
     return batch, mean, params
@@ -116,7 +120,7 @@ def _with_new_groups(
         pool = model.pool(p)
         if pool is None or not fresh[pool.column]:
             continue
-        if pool.kind == "independent" and p.name != "run_offset":
+        if pool.kind == "independent" and p.name not in FREE:
             raise FitError(
                 f"{p.name} of this fit is independent by '{pool.column}', so it says nothing of "
                 f"the new {pool.column} '{fresh[pool.column][0]}'; fit with partial('"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.data.curves.chains import chains
+from bayescale.drift import KNOT, Grid
 from bayescale.errors import DataError
 from bayescale.inference.model import Model
 from bayescale.inference.numbers import Bounds, read_numbers
@@ -39,6 +40,8 @@ class Layout:
         Mean log response: where noise that changes with loss is centred.
     noise_ref : float
         Mean log of the column with which the noise changes.
+    drift : Grid, optional
+        Knots of the model's drift.
     """
 
     labels: Mapping[str, tuple[str, ...]]
@@ -47,6 +50,7 @@ class Layout:
     refs: Mapping[str, Any]
     centre: float
     noise_ref: float = 0.0
+    drift: Grid | None = None
 
     @property
     def cell_dim(self) -> str:
@@ -92,7 +96,11 @@ def make_layout(model: Model, runs: "Runs") -> Layout:
     noise_ref = 0.0
     if model.noise.varies_with not in (None, "loss"):
         noise_ref = float(np.mean(np.log(columns[str(model.noise.varies_with)])))
-    return Layout(labels, cells, cell_index, refs, centre, noise_ref)
+    drift = None
+    if model.drift:
+        drift = model.drift.grid(model.drift.place(model.law, columns))
+        labels[KNOT] = drift.labels
+    return Layout(labels, cells, cell_index, refs, centre, noise_ref, drift)
 
 
 def _check_axis_names(model: Model) -> None:
@@ -129,7 +137,9 @@ def needed_columns(model: Model) -> list[str]:
     return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
 
 
-def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
+def make_batch(
+    model: Model, runs: "Runs", layout: Layout, beyond: bool = False
+) -> dict[str, Any]:
     """Arrays of a data set: response, inputs, group positions, noise columns, references.
 
     Returns
@@ -137,11 +147,12 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
     dict
         ``response`` (row,), ``inputs`` name -> (row, ...), ``index`` column -> (row,) integers,
         ``noise`` name -> (row,), ``refs`` name -> scalar, or (row, ...) for a law's centres,
-        ``mask`` (row,) all True.
+        ``mask`` (row,) all True, and of a model with drift ``drift`` (row, knot): its hinges,
+        with ``beyond`` those past the runs of the layout too.
     """
     columns = read_columns(model, runs)
     index = {c: _positions(_group_names(runs, c), layout.labels[c], c) for c in model.columns}
-    return {
+    batch = {
         "response": columns[model.law.response],
         "inputs": {i.name: columns[i.name] for i in model.law.inputs},
         "index": index,
@@ -150,6 +161,9 @@ def make_batch(model: Model, runs: "Runs", layout: Layout) -> dict[str, Any]:
         "refs": model.references(layout.refs, index),
         "mask": np.ones(len(runs), dtype=bool),
     }
+    if model.drift and layout.drift:
+        batch["drift"] = layout.drift.hinges(model.drift.place(model.law, columns), beyond)
+    return batch
 
 
 def noise_columns(model: Model, columns: Mapping[str, np.ndarray], layout: Layout) -> dict:

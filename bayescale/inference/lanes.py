@@ -101,7 +101,7 @@ class Lanes:
             target=s.target_accept,
             deep=self.width == 1 or s.max_tree_depth <= SHORT,
         )
-        if not packing.pools and size <= NEWTON_ALONE:
+        if not packing.pools and not engine.model.drift and size <= NEWTON_ALONE:
             return lane
         # a centring is chosen, and a mode of many dimensions climbed to, in Python
         place = locate(engine, packing, batch, starts)

@@ -8,17 +8,19 @@ and serves the sampler's density, the NumPyro model, prediction and the stored l
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from bayescale.arrays import namespace
+from bayescale.drift import Drift
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
 from bayescale.noise.tails import STUDENT_CONSTANT, student_constant
 from bayescale.pooling import Pool, Pooling, independent
 from bayescale.priors import Normal, Prior
+from bayescale.scatter import SCALES
 
 Values = Mapping[str, Any]
 Index = Mapping[str, Any]  # grouping column -> position of each row's group
@@ -42,6 +44,8 @@ class Model:
     law : Law
     noise : Noise
     pooling : Pooling
+    drift : Drift, optional
+        How far the truth may wander from the law; None: it's taken as exact.
 
     Raises
     ------
@@ -52,12 +56,24 @@ class Model:
     law: Law
     noise: Noise = field(default_factory=Noise)
     pooling: Pooling = field(default_factory=Pooling)
+    drift: Drift | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise LawError(f"noise is {self.noise!r}; expected a Noise such as student_t().")
+        self._set_drift()
         self._check_pooling()
         self._check_names()
+
+    def _set_drift(self) -> None:
+        """A drift is by the labels that the noise differs by, unless it says otherwise."""
+        if self.drift is None:
+            return
+        if not isinstance(self.drift, Drift):
+            raise LawError(f"drift is {self.drift!r}; expected a Drift such as Drift().")
+        if self.drift.by is None and self.law.default_noise.by:
+            drift = replace(self.drift, by=self.law.default_noise.by)
+            object.__setattr__(self, "drift", drift)
 
     def _check_pooling(self) -> None:
         pooled = dict(self.pooling.by_param)
@@ -96,11 +112,11 @@ class Model:
     @cached_property
     def params(self) -> tuple[Param, ...]:
         """Parameters of law and noise."""
-        return self.law.params + self.noise.params()
+        return self.law.params + self.noise.params() + (self.drift.params() if self.drift else ())
 
     def pool(self, param: Param) -> Pool | None:
         """Pooling of a parameter, named by itself or its coordinate, or by its own column."""
-        own = self.noise.pools().get(param.name)
+        own = {**self.noise.pools(), **(self.drift.pools() if self.drift else {})}.get(param.name)
         asked = own or self.pooling.get(param.name) or self.pooling.get(param.site)
         return asked or (independent(param.by) if param.by else None)
 
@@ -188,10 +204,19 @@ class Model:
             waiting = [p for p in waiting if p not in ready]
         return known
 
-    def mean(self, params: Values, inputs: Values) -> Any:
-        """The law's mean at each row."""
+    def mean(self, params: Values, batch: Mapping[str, Any]) -> Any:
+        """The law's mean at each row of a batch, moved by its drift."""
         arguments = {p.name: params[p.name] for p in self.law.params}
-        return self.law.mean(**arguments, **{i.name: inputs[i.name] for i in self.law.inputs})
+        inputs = {i.name: batch["inputs"][i.name] for i in self.law.inputs}
+        mean = self.law.mean(**arguments, **inputs)
+        if self.drift is None:
+            return mean
+        moved = params["drift_scale"] * (batch["drift"] * params["drift_step"]).sum(-1)
+        return self.moved(mean, moved)
+
+    def moved(self, mean: Any, by: Any) -> Any:
+        """A mean moved on the noise's scale."""
+        return SCALES[self.noise.on].moved(mean, by)
 
     def derived(self, params: Values) -> dict[str, Any]:
         """Derived quantities from parameters (and references)."""
@@ -203,7 +228,7 @@ class Model:
         at_rows = self.by_row(coordinates, batch["index"])
         params = self.to_params(at_rows, batch["refs"])
         params |= self._tail_constant(coordinates, batch["index"])
-        mean = self.mean(params, batch["inputs"])
+        mean = self.mean(params, batch)
         return self.noise.log_density(batch["response"], mean, params, batch["noise"])
 
     def _tail_constant(self, coordinates: Values, index: Index) -> dict[str, Any]:
@@ -224,7 +249,11 @@ NOISE_NAMES = ("sigma", "nu", "noise_slope", "run_sd", "memory")
 
 
 def make_model(
-    law: Law, noise: Noise | None, pooling: Pooling, priors: Mapping[str, Prior] | None = None
+    law: Law,
+    noise: Noise | None,
+    pooling: Pooling,
+    priors: Mapping[str, Prior] | None = None,
+    drift: Drift | None = None,
 ) -> Model:
     """A model with some priors replaced, of the law or of its noise, by parameter name.
 
@@ -237,13 +266,15 @@ def make_model(
     """
     noise = law.default_noise if noise is None else noise
     if not isinstance(priors, Mapping):
-        return Model(law.with_priors({} if priors is None else priors), noise, pooling)
+        return Model(law.with_priors({} if priors is None else priors), noise, pooling, drift)
     own = {p.name for p in law.params} | {p.site for p in law.params}
     of_noise = {n: v for n, v in priors.items() if n in NOISE_NAMES and n not in own}
-    of_law = {n: v for n, v in priors.items() if n not in of_noise}
-    return Model(
-        law.with_priors(of_law), noise.with_priors(of_noise) if of_noise else noise, pooling
-    )
+    of_drift = {n: v for n, v in priors.items() if n == "drift_scale" and drift and n not in own}
+    of_law = {n: v for n, v in priors.items() if n not in (*of_noise, *of_drift)}
+    if drift and of_drift:
+        drift = replace(drift, scale=of_drift["drift_scale"])
+    noise = noise.with_priors(of_noise) if of_noise else noise
+    return Model(law.with_priors(of_law), noise, pooling, drift)
 
 
 def _new_axis(value: Any, rank: int) -> Any:

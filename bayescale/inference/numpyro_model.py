@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from bayescale.drift import Drift
 from bayescale.inference.batch import Layout, make_batch, make_layout
 from bayescale.inference.model import Model, make_model
 from bayescale.law import Law
@@ -19,6 +20,7 @@ def numpyro_model(
     law: Law | str,
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | None = None,
+    drift: Drift | None = None,
     *,
     runs: "Runs",
 ) -> tuple[Callable[..., None], dict[str, Any]]:
@@ -34,6 +36,7 @@ def numpyro_model(
         Default: Student-t on log loss.
     pooling : mapping, optional
         Parameter -> `Pool`.
+    drift : Drift, optional
     runs : Runs
         From `bayescale.read_runs`.
 
@@ -50,7 +53,7 @@ def numpyro_model(
     ------
     LawError, DataError
     """
-    model = make_model(get_law(law), noise, Pooling.of(pooling))
+    model = make_model(get_law(law), noise, Pooling.of(pooling), drift=drift)
     layout = make_layout(model, runs)
     return build(model, layout), make_batch(model, runs, layout)
 
@@ -93,7 +96,7 @@ def build(model: Model, layout: Layout) -> Callable[..., None]:
         coordinates = model.coordinates(values)
         declare(coordinates)
         params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
-        mean = model.mean(params, batch["inputs"])
+        mean = model.mean(params, batch)
         _respond(model, mean, params, batch, observed)
 
     return numpyro_function

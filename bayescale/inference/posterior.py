@@ -21,8 +21,8 @@ class Variable:
     values : array, shape (chain, draw, ...) or (draw, ...)
     dims : tuple of str
         Named axes behind the axes of draws.
-    kind : {"site", "param", "derived", "noise"}
-        Sampled coordinate, parameter of the law, derived from it, or parameter of the noise.
+    kind : {"site", "param", "derived", "noise", "drift"}
+        Sampled coordinate, parameter of the law, derived from it, or parameter of noise or drift.
     """
 
     values: np.ndarray
@@ -65,6 +65,7 @@ def variables(
     for name, value in model.derived(params).items():
         found[name] = _at_cells(value, dims[name], layout, "derived", layout.cells)
     found |= {p.name: own(p, "noise") for p in model.noise.params()}
+    found |= {p.name: own(p, "drift") for p in (model.drift.params() if model.drift else ())}
     found |= {p.site: own(p, "site") for p in model.law.params if p.coordinate and model.pool(p)}
     for site in packing.sites:
         if site.name not in found:

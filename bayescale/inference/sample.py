@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescale.inference.batch import pad, padded_size, take_rows
 from bayescale.inference.centring import choose_centring
+from bayescale.inference.drifting import choose_frame, settle, without_drift
 from bayescale.inference.engine import (
     Clock,
     Engine,
@@ -144,8 +145,33 @@ def locate(
                 values = packing.constrain(start, centring)
                 centring = centring | {LEVEL: run_levels(engine.model, values, batch)}
             gradient, starts = engine.gradient(data, centring), start[None]
+        if engine.model.drift:
+            return _with_drift(engine, packing, batch, data, centring, starts)
         mode = find_mode(gradient, starts)
     return Place(data | {"centring": centring}, centring, mode, gradient)
+
+
+def _with_drift(
+    engine: Engine,
+    packing: Packing,
+    batch: dict[str, Any],
+    data: Any,
+    centring: Mapping[str, np.ndarray],
+    starts: np.ndarray,
+) -> Place:
+    """A place of a model with drift, in the frame of law and drift."""
+    vector = without_drift(packing, engine.gradient(data, centring), starts)
+    values = packing.constrain(vector, centring)
+    frame = choose_frame(engine.model, packing, batch, centring, vector)
+    centring = {**centring, **frame}
+
+    def gradient_of(rows: Mapping[str, Any]) -> Any:
+        padded = pad(dict(rows), padded_size(len(rows["response"])))
+        return engine.gradient(engine.put(padded), centring)
+
+    start = packing.join(values, centring)
+    mode = settle(engine.model, packing, batch, centring, gradient_of, start)
+    return Place(data | {"centring": centring}, centring, mode, engine.gradient(data, centring))
 
 
 def _starts(
