@@ -31,7 +31,7 @@ def fit(
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | Pooling | None = None,
     priors: Mapping[str, Prior] | None = None,
-    drift: Drift | None = None,
+    drift: Drift | bool | None = None,
     seed: int = 0,
     chains: int = 4,
     draws: int = 1000,
@@ -60,9 +60,10 @@ def fit(
         Replacements of priors, by name of a parameter or coordinate of the law, or of a
         parameter of the noise (sigma, nu, noise_slope, run_sd, memory) or of the drift
         (drift_scale).
-    drift : Drift, optional
-        How far the truth may wander from the law, the further the larger the runs; by default
-        the law is taken as exact.
+    drift : Drift or bool, optional
+        How far the truth may wander from the law, the more the larger the reach (True:
+        ``Drift()``); False: the law is exact. Default: the law's own; of `auto` a drift, of
+        others none.
     seed : int
         The same seed gives the same draws on the same machine.
     chains, draws, warmup, target_accept, max_tree_depth, retry, device

@@ -24,6 +24,7 @@ from bayescale.signature import (
 from bayescale.support import POSITIVE
 
 if TYPE_CHECKING:
+    from bayescale.drift import Drift
     from bayescale.noise import Noise
 
 __all__ = [
@@ -79,6 +80,8 @@ class Law:
         named in a parameter's ``by`` or read as label inputs have theirs here too.
     noise : Noise, optional
         Noise that suits the response; default: Student-t on its logarithm.
+    drift : Drift, optional
+        How far the truth may wander from the law, unless a fit says otherwise.
     check : callable, optional
         ``check(columns, row_numbers)`` raises `DataError` for a table that makes no sense for
         the law; ``columns`` maps inputs to arrays as the mean gets them.
@@ -119,6 +122,7 @@ class Law:
     note: str = ""
     labels: Any = ()
     noise: "Noise | None" = None
+    drift: "Drift | None" = None
     check: Callable[..., None] | None = None
     design: Callable[[], Mapping[str, Any]] | None = None
     signs: tuple[str, ...] = ()

@@ -215,7 +215,7 @@ def allocate_on(
             "this fit's compute counts active parameters, which a new size doesn't fix: pass "
             "cost=six_nd(6 * share) with the share of parameters that are active."
         )
-    draws = optimum(laws, price, budgets)
+    draws = optimum(laws, price, budgets, _compute_range(runs))
     missing = np.isnan(draws["N_opt"]).mean(axis=0)
     if (missing == 1).any():
         bad = quantity(float(budgets[np.argmax(missing)]))
@@ -241,12 +241,26 @@ def allocate_on(
     )
 
 
-def optimum(laws: LawDraws, cost: "CostModel", budgets: np.ndarray) -> dict[str, np.ndarray]:
-    """Optimum of every draw at every budget, with local exponents by central differences."""
+def optimum(
+    laws: LawDraws,
+    cost: "CostModel",
+    budgets: np.ndarray,
+    known: tuple[float, float] | None = None,
+) -> dict[str, np.ndarray]:
+    """Optimum of every draw at every budget, with local exponents by central differences.
+
+    Of laws with drift ln N_opt wanders beyond the compute that is ``known``, (smallest, largest)
+    in FLOP: a drift along compute is the same for all splits of a budget and moves no optimum.
+    """
     each = np.arange(laws.size)[:, None]
-    size, loss = best_size(laws, cost, budgets[None, :], each)
-    up = np.log(best_size(laws, cost, budgets[None, :] * np.exp(STEP), each)[0])
-    down = np.log(best_size(laws, cost, budgets[None, :] * np.exp(-STEP), each)[0])
+    wander = np.reshape(laws.wander, (-1, 1))
+
+    def best(compute: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        size, loss = best_size(laws, cost, compute[None, :], each)
+        return size * np.exp(wander * _beyond(compute, known)), loss
+
+    size, loss = best(budgets)
+    up, down = (np.log(best(budgets * np.exp(s))[0]) for s in (STEP, -STEP))
     tokens = cost.tokens(size, np.broadcast_to(budgets, size.shape))
     more = cost.tokens(np.exp(up), np.broadcast_to(budgets * np.exp(STEP), size.shape))
     less = cost.tokens(np.exp(down), np.broadcast_to(budgets * np.exp(-STEP), size.shape))
@@ -258,6 +272,22 @@ def optimum(laws: LawDraws, cost: "CostModel", budgets: np.ndarray) -> dict[str,
         "a": (up - down) / (2 * STEP),
         "b": np.log(more / less) / (2 * STEP),
     }
+
+
+def _compute_range(runs: "Runs") -> tuple[float, float] | None:
+    if "C" not in runs.table:
+        return None
+    every = np.asarray(runs.column("C"), dtype=float)
+    return float(every.min()), float(every.max())
+
+
+def _beyond(compute: np.ndarray, known: tuple[float, float] | None) -> np.ndarray:
+    """How far budgets lie outside the data, e-folds, shape (budget,); below them negative."""
+    if known is None:
+        return np.zeros_like(compute)
+    low, high = np.log(known)
+    x = np.log(compute)
+    return np.maximum(x - high, 0.0) + np.minimum(x - low, 0.0)
 
 
 def laws_exponent(fit: "Fit", laws: Surface, name: str) -> np.ndarray | None:

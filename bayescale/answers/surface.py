@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,8 +23,17 @@ class LawDraws(Protocol):
         """Number of draws."""
         ...
 
+    @property
+    def wander(self) -> np.ndarray | float:
+        """Error of ln N_opt per e-fold of compute beyond the data, a number a draw, or 0."""
+        ...
+
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The mean for given draws at given inputs, broadcast together."""
+        """The mean for given draws at given inputs, broadcast together, drift included."""
+        ...
+
+    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The same without drift."""
         ...
 
 
@@ -53,8 +63,25 @@ class Surface:
         """Number of draws."""
         return len(next(iter(self.params.values())))
 
+    @cached_property
+    def wander(self) -> np.ndarray | float:
+        """Error of ln N_opt per e-fold of compute beyond the data, shape (draw,), or 0."""
+        drift = self.fit.model.drift
+        if drift is None:
+            return 0.0
+        rng = np.random.default_rng([self.fit.seed, 37])
+        return drift.size * rng.standard_normal(self.size)
+
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The mean for given draws at given inputs, broadcast together, drift included.
+        """The law's mean moved by its drift; see `exact`."""
+        mean, model = self.exact(draw, **inputs), self.fit.model
+        if self.drift is None or model.drift is None:
+            return mean
+        arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
+        return model.moved(mean, self.drift.at(draw, model.drift.place(model.law, arrays)))
+
+    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The law's own mean for given draws at given inputs, broadcast together.
 
         Parameters
         ----------
@@ -66,12 +93,7 @@ class Surface:
         """
         picked = {p.name: self.params[p.name][draw] for p in self.fit.law.params}
         arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
-        mean = np.asarray(self.fit.law.mean(**picked, **arrays))
-        if self.drift is None:
-            return mean
-        model = self.fit.model
-        assert model.drift is not None
-        return model.moved(mean, self.drift.at(draw, model.drift.place(model.law, arrays)))
+        return np.asarray(self.fit.law.mean(**picked, **arrays))
 
 
 def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -> Surface:
@@ -149,6 +171,8 @@ def best_size(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The size that minimises loss under a budget, for each element.
 
+    A drift moves all sizes of a budget alike, so the law alone says which is best.
+
     A coarse scan of ln N brackets the minimum, then Chandrupatla's method (SciPy) refines it.
 
     Parameters
@@ -174,7 +198,7 @@ def best_size(
     def loss_at(log_n: np.ndarray, c: np.ndarray, k: np.ndarray) -> np.ndarray:
         size = np.exp(log_n)
         with np.errstate(all="ignore"):
-            return laws.mean(k.astype(int), N=size, D=cost.tokens(size, c))
+            return laws.exact(k.astype(int), N=size, D=cost.tokens(size, c))
 
     widest = np.log(cost.params(flat_budget, np.ones_like(flat_budget)))  # N if D is 1 token
     shares = np.linspace(0.02, 0.98, 61)[:, None]
@@ -189,7 +213,8 @@ def best_size(
     )
     ok = inside & np.asarray(found.success)
     size = np.where(ok, np.exp(found.x), np.nan).reshape(budget.shape)
-    return size, np.where(ok, found.f_x, np.nan).reshape(budget.shape)
+    with np.errstate(all="ignore"):
+        return size, laws.mean(draw, N=size, D=cost.tokens(size, budget))
 
 
 def compute_for_loss(

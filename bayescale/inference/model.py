@@ -253,11 +253,12 @@ def make_model(
     noise: Noise | None,
     pooling: Pooling,
     priors: Mapping[str, Prior] | None = None,
-    drift: Drift | None = None,
+    drift: Drift | bool | None = None,
 ) -> Model:
     """A model with some priors replaced, of the law or of its noise, by parameter name.
 
-    Without a noise the law's own default is taken.
+    Without a noise the law's own default is taken, and so with drift: True stands for
+    ``Drift()``, False for none.
 
     Raises
     ------
@@ -265,6 +266,7 @@ def make_model(
         A parameter that neither has, or a prior outside its support.
     """
     noise = law.default_noise if noise is None else noise
+    drift = law.drift if drift is None else Drift() if drift is True else drift or None
     if not isinstance(priors, Mapping):
         return Model(law.with_priors({} if priors is None else priors), noise, pooling, drift)
     own = {p.name for p in law.params} | {p.site for p in law.params}

@@ -20,7 +20,7 @@ def numpyro_model(
     law: Law | str,
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | None = None,
-    drift: Drift | None = None,
+    drift: Drift | bool | None = None,
     *,
     runs: "Runs",
 ) -> tuple[Callable[..., None], dict[str, Any]]:
@@ -36,7 +36,8 @@ def numpyro_model(
         Default: Student-t on log loss.
     pooling : mapping, optional
         Parameter -> `Pool`.
-    drift : Drift, optional
+    drift : Drift or bool, optional
+        As for `fit`.
     runs : Runs
         From `bayescale.read_runs`.
 

@@ -3,6 +3,7 @@
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law
 from bayescale.laws.abnar import ABNAR
+from bayescale.laws.auto import AUTO
 from bayescale.laws.broken_power_law import broken_power_law
 from bayescale.laws.chinchilla import CHINCHILLA
 from bayescale.laws.clark import CLARK
@@ -21,6 +22,7 @@ from bayescale.laws.width_depth import WIDTH_DEPTH
 LAWS: dict[str, Law] = {
     law.name: law
     for law in (
+        AUTO,
         CHINCHILLA,
         KAPLAN,
         COUPLED,

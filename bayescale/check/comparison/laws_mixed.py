@@ -1,6 +1,6 @@
 """The laws of several fits as one: each draw belongs to one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,8 +37,21 @@ class MixedSurface:
     def _own_draw(self) -> np.ndarray:
         return np.concatenate(list(self.picks))
 
+    @cached_property
+    def wander(self) -> np.ndarray:
+        """Error of ln N_opt per e-fold of compute beyond the data, shape (draw,)."""
+        parts = zip(self.surfaces, self.picks, strict=True)
+        return np.concatenate([np.broadcast_to(s.wander, s.size)[p] for s, p in parts])
+
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
         """Each draw's own law at given inputs, broadcast together; see `Surface.mean`."""
+        return self._each("mean", draw, inputs)
+
+    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The same without drift; see `Surface.exact`."""
+        return self._each("exact", draw, inputs)
+
+    def _each(self, which: str, draw: Any, inputs: Mapping[str, Any]) -> np.ndarray:
         names = list(inputs)
         draw, *arrays = np.broadcast_arrays(draw, *(np.asarray(inputs[n], float) for n in names))
         owner, own = self._owner[draw], self._own_draw[draw]
@@ -47,5 +60,5 @@ class MixedSurface:
             mine = owner == k
             if mine.any():
                 there = {n: a[mine] for n, a in zip(names, arrays, strict=True)}
-                found[mine] = surface.mean(own[mine], **there)
+                found[mine] = getattr(surface, which)(own[mine], **there)
         return found
