@@ -231,6 +231,25 @@ class Path:
         return self.values[draw, left] + self.slopes[draw, segment] * (places - self.knots[left])
 
 
+def parse_drift(text: str | None) -> Drift | bool | None:
+    """What the shell says of drift: ``none``, ``compute``, or an input's name.
+
+    Raises
+    ------
+    LawError
+        It is none of these.
+    """
+    if text is None:
+        return None
+    if text == "none":
+        return False
+    if text not in (COMPUTE, "N", "D", "C"):
+        raise LawError(f"drift '{text}' is unknown; expected none, compute, N, D or C.")
+    return Drift(along=text)
+
+
 def drift_from_dict(record: Mapping[str, Any] | None) -> Drift | None:
     """Build a drift from `Drift.to_dict`'s record."""
-    return None if record is None else Drift(**{**record, "scale": prior_from_dict(record["scale"])})
+    return (
+        None if record is None else Drift(**{**record, "scale": prior_from_dict(record["scale"])})
+    )

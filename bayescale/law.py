@@ -279,6 +279,16 @@ class Law:
 
         return self.equation or traced_latex(self)
 
+    def with_drift(self, drift: "Drift | bool | None" = True) -> "Law":
+        """The law with a drift (True: ``Drift()``), or without (False); None: as it is."""
+        from bayescale.drift import Drift
+
+        if drift is None:
+            return self
+        if not isinstance(drift, Drift | bool):
+            raise LawError(f"drift is {drift!r}; expected a Drift such as Drift(), True or False.")
+        return replace(self, drift=Drift() if drift is True else drift or None)
+
     def text(self) -> str:
         """The equation in plain text, for terminals; the law's name where it can't be traced."""
         from bayescale.equation import plain_text

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,10 +135,9 @@ def _restore(tree: "xr.DataTree", record: Mapping[str, Any], path: Path, law: La
             "use the version of bayescale that wrote it, or fit again."
         )
     model = Model(
-        _restore_law(record["law"], path, law),
+        replace(_restore_law(record["law"], path, law), drift=drift_from_dict(record.get("drift"))),
         noise_from_dict(record["noise"]),
         pooling_from_dict(record["pooling"]),
-        drift_from_dict(record.get("drift")),
     )
     kept = record["layout"]
     layout = Layout(

@@ -10,6 +10,7 @@ import numpy as np
 from bayescale.answers.points import as_inputs, reach, read_points, say_reach
 from bayescale.answers.surface import Surface, surface
 from bayescale.inference.batch import noise_columns
+from bayescale.scatter import SCALES
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class Prediction(Shown):
     converged : bool
         Whether the fit passed its gate.
     warnings : tuple of str
+    width : mapping
+        What makes the 90% interval of a new run wide: ``parameters``, ``drift`` (beyond the runs)
+        and ``noise``, shares of its square, shape (point,).
     response : str
         Name of what is predicted; its records and draws are called ``loss`` all the same.
     """
@@ -49,6 +53,7 @@ class Prediction(Shown):
     unit: str
     converged: bool
     warnings: tuple[str, ...]
+    width: Mapping[str, np.ndarray]
     response: str = "loss"
 
     def __len__(self) -> int:
@@ -68,9 +73,13 @@ class Prediction(Shown):
                     **{name: _plain(v[k]) for name, v in self.points.items()},
                     "loss": loss,
                     "new_run": intervals(self.new_run[:, k]),
+                    "width_from": {name: float(v[k]) for name, v in self.width.items()},
                     "outside": {
                         "inside_data": not say_reach(factors),
                         "factor": factors,
+                        "efolds": {
+                            n: float(np.log(f)) if f > 0 else None for n, f in factors.items()
+                        },
                         "text": say_reach(factors) or "inside the data",
                     },
                 }
@@ -116,10 +125,12 @@ class Prediction(Shown):
                     with_spread(loss["median"], sd),
                     f"{with_spread(loss['q05'], sd)} to {with_spread(loss['q95'], sd)}",
                     f"{with_spread(new['q05'], sd)} to {with_spread(new['q95'], sd)}",
+                    _widest(record["width_from"]),
                     record["outside"]["text"],
                 ]
             )
-        columns = [*self.points, self.response, "90% credible", "90% new run", "against the data"]
+        columns = [*self.points, self.response, "90% credible", "90% new run", "width from"]
+        columns.append("against the data")
         unit = f" in {self.unit}" if self.unit else ""
         notes = [f"{self.response}{unit}; credible: the law's mean; new run: one more training run"]
         return Table(columns, rows, self.title, self.warnings, notes)
@@ -172,8 +183,15 @@ def _joined(parts: list[Prediction]) -> Prediction:
         points={k: np.concatenate([p.points[k] for p in parts]) for k in parts[0].points},
         reach={k: np.concatenate([p.reach[k] for p in parts]) for k in parts[0].reach},
         warnings=tuple(dict.fromkeys(w for p in parts for w in p.warnings)),
+        width={k: np.concatenate([p.width[k] for p in parts]) for k in parts[0].width},
         **{name: np.concatenate(draws, axis=1) for name, draws in both.items()},
     )
+
+
+def _widest(shares: Mapping[str, float]) -> str:
+    """Shares of the width in words, the largest first; small ones are left out."""
+    order = sorted(shares.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{name} {share:.0%}" for name, share in order if share >= 0.05)
 
 
 def _plain(value: Any) -> float | str:
@@ -199,20 +217,44 @@ def _predict(fit: "Fit", seed: int, asked: Mapping[str, Any]) -> Prediction:
         f"(--group {c}=…): {', '.join(fit.layout.labels[c][:6])}."
         for c in pooled
     )
+    new = new_runs(laws, mean, points, seed)
+    told = np.broadcast_to(laws.straight(np.arange(laws.size)[:, None], **inputs), mean.shape)
     size = mean.shape[1]
     named = {c: np.full(size, str(group[c]), object) for c in fit.law.label_columns}
     warnings = fit.warnings + fresh + ((f"Beyond the data. {beyond_warning()}",) if outside else ())
     return Prediction(
         points=named | points,
         loss=mean,
-        new_run=new_runs(laws, mean, points, seed),
+        new_run=new,
         reach=factors,
         title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=warnings,
+        width=width_shares(fit.model.noise.on, told, mean, new),
         response=fit.law.response,
     )
+
+
+def width_shares(
+    on: str, told: np.ndarray, mean: np.ndarray, new: np.ndarray
+) -> dict[str, np.ndarray]:
+    """What makes intervals of new runs wide, as shares of squared 90% widths, shape (point,).
+
+    Parameters
+    ----------
+    on : str
+        The noise's scale, on which the three add up.
+    told, mean, new : array, shape (draw, point)
+        Law with the drift that the runs tell, with all drift, and with noise.
+    """
+    told, mean, new = (SCALES[on].forward(x) for x in (told, mean, new))
+    parts = {"parameters": told, "drift": mean - told, "noise": new - mean}
+    squares = {
+        k: np.square(np.subtract(*np.quantile(v, [0.95, 0.05], 0))) for k, v in parts.items()
+    }
+    total = np.maximum(sum(squares.values()), 1e-300)
+    return {k: v / total for k, v in squares.items()}
 
 
 def beyond_warning() -> str:

@@ -49,14 +49,16 @@ class Surface:
         parameters' own axes behind.
     group : mapping
         Grouping column -> the group that it is of.
-    drift : Path, optional
-        How far each draw wanders from the law.
+    drift, inner : Path, optional
+        How far each draw wanders from the law; and how far it would if it went straight on beyond
+        the runs.
     """
 
     fit: "Fit"
     params: Mapping[str, np.ndarray]
     group: Mapping[str, str]
     drift: Path | None = None
+    inner: Path | None = None
 
     @property
     def size(self) -> int:
@@ -74,11 +76,18 @@ class Surface:
 
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
         """The law's mean moved by its drift; see `exact`."""
+        return self._moved(self.drift, draw, inputs)
+
+    def straight(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The same with the drift going straight on beyond the runs: all that they tell."""
+        return self._moved(self.inner, draw, inputs)
+
+    def _moved(self, path: Path | None, draw: Any, inputs: Mapping[str, Any]) -> np.ndarray:
         mean, model = self.exact(draw, **inputs), self.fit.model
-        if self.drift is None or model.drift is None:
+        if path is None or model.drift is None:
             return mean
         arrays = {k: np.asarray(v, dtype=float) for k, v in inputs.items()}
-        return model.moved(mean, self.drift.at(draw, model.drift.place(model.law, arrays)))
+        return model.moved(mean, path.at(draw, model.drift.place(model.law, arrays)))
 
     def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
         """The law's own mean for given draws at given inputs, broadcast together.
@@ -147,9 +156,17 @@ def surface(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int = 0) -
     refs = {k: np.asarray(v) for k, v in fit.layout.refs.items()}
     known = model.to_params(coordinates, model.references(refs, places))
     params = {p.name: known[p.name] for p in model.params}
+    return Surface(fit, params, chosen, *_paths(fit, params))
+
+
+def _paths(fit: "Fit", params: Mapping[str, np.ndarray]) -> tuple[Path | None, Path | None]:
+    """Drifts of all draws, and those that go straight on beyond the runs."""
     grid = fit.layout.drift
-    path = Path.of(grid, params["drift_scale"], params["drift_step"]) if grid else None
-    return Surface(fit, params, chosen, path)
+    if grid is None:
+        return None, None
+    scale, steps = params["drift_scale"], params["drift_step"]
+    known = np.where(np.arange(steps.shape[-1]) < 2 * grid.half, steps, 0.0)
+    return Path.of(grid, scale, steps), Path.of(grid, scale, known)
 
 
 def _check_group(fit: "Fit", chosen: Mapping[str, str]) -> None:

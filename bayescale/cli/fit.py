@@ -33,6 +33,7 @@ def command(
     along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
+    drift: opt.DriftAlong = None,
     chains: opt.Chains = 4,
     draws: opt.Draws = 1000,
     warmup: opt.Warmup = 300,
@@ -71,7 +72,7 @@ def command(
         "along": along,
     }
     chosen, table, reading = arranged(law, runs, reading)
-    model = build_model(chosen, noise, pool, prior, **columns)
+    model = build_model(chosen, noise, pool, prior, drift, **columns)
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}
     sampler |= {"seed": seed, "target_accept": target_accept}
     fitted = fit_aloud(model, table, reading, sampler, quiet=quiet or json, bar=not quiet)

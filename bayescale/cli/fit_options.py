@@ -115,6 +115,13 @@ Along = Annotated[
         "AR(1) in the logarithm of this column, usually D.",
     ),
 ]  # fmt: skip
+DriftAlong = Annotated[
+    str | None,
+    _option(
+        _MODEL, "ALONG", "Let the truth wander from the law, the more the larger the reach, along "
+        "compute, N, D or C; none: the law is exact. Default: the law's own.", "--drift",
+    ),
+]  # fmt: skip
 Pools = Annotated[
     list[str] | None,
     _option(

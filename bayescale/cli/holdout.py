@@ -1,5 +1,6 @@
 """``bayescale holdout``: fit laws to small runs, and see whether they predict the larger ones."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -54,6 +55,7 @@ def command(
     along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
+    drift: opt.DriftAlong = None,
     draws: Annotated[int, _option("INT", "Kept draws a chain, of four chains.")] = 250,
     workers: Annotated[int | None, _option("INT", "Fits at the same time.", min=1)] = None,
     folder: Annotated[
@@ -92,7 +94,7 @@ def command(
     }
     names = split_values([law]) or [law]
     named, table = choose_all({name: name for name in names}, runs, reading)
-    models = {n: build_model(law, noise, pool, prior, **columns) for n, law in named.items()}
+    models = {n: build_model(law, noise, pool, prior, drift, **columns) for n, law in named.items()}
     first = next(iter(models.values()))
     if plot:
         from bayescale.plot.picture import check_picture
@@ -102,8 +104,8 @@ def command(
 
     spread = {"workers": workers, "folder": folder, "progress": False if json else None}
     result = holdout(
-        {name: model.law for name, model in models.items()}, table, split=split,
-        noise=first.noise, pooling=first.pooling, points=split_values(point) or (),
+        {name: replace(model.law, noise=model.noise) for name, model in models.items()}, table,
+        split=split, pooling=first.pooling, points=split_values(point) or (),
         stack=stack, by=by,
         seed=seed, draws=draws, **spread,
     )  # fmt: skip

@@ -89,6 +89,7 @@ def build_model(
     noise: str | None,
     pools: Sequence[str] | None,
     priors: Sequence[str] | None,
+    drift: str | None = None,
     **options: str | None,
 ) -> "Model":
     """Law, noise and pooling, checked against each other before any table is read.
@@ -99,9 +100,12 @@ def build_model(
         Names.
     pools, priors
         ``PARAM=KIND:COLUMN`` and ``PARAM=PRIOR``.
+    drift
+        ``none``, ``compute``, or the input along which it is.
     **options
         Columns that the noise reads (`Noise`).
     """
+    from bayescale.drift import parse_drift
     from bayescale.errors import LawError, nearest
     from bayescale.inference.model import make_model
     from bayescale.laws import get_law
@@ -113,11 +117,12 @@ def build_model(
         raise LawError(
             f"unknown noise '{noise}'; known: {', '.join(NOISES)}." + nearest(noise, list(NOISES))
         )
+    law = get_law(law).with_drift(parse_drift(drift))
     replaced = pairs(priors, "--prior", 'param=prior, such as "E=LogNormal(1.5, 0.2)"')
     pooled = pairs(pools, "--pool", "param=kind:column, such as alpha=partial:corpus")
     return make_model(
-        get_law(law),
-        _noise(get_law(law), noise, {k: column for k, column in options.items() if column}),
+        law,
+        _noise(law, noise, {k: column for k, column in options.items() if column}),
         Pooling.of({name: parse_pool(text) for name, text in pooled.items()}),
         {name: parse_prior(text) for name, text in replaced.items()},
     )

@@ -30,6 +30,7 @@ def command(
     along: opt.Along = None,
     pool: opt.Pools = None,
     prior: opt.Priors = None,
+    drift: opt.DriftAlong = None,
     draws: Annotated[int, _option("INT", "Kept draws a chain.")] = 250,
     level: Annotated[float, _option("X", "Probability, at most, that a right law fails.")] = 0.01,
     workers: Annotated[int | None, _option("INT", "Fits at the same time.", min=1)] = None,
@@ -68,14 +69,14 @@ def command(
     chosen, runs = example(law), design
     if design and find_family(law):
         chosen, runs = choose(law, design, {})
-    model = build_model(chosen, noise, pool, prior, **columns)
+    model = build_model(chosen, noise, pool, prior, drift, **columns)
     if plot:
         from bayescale.plot.picture import check_picture
 
         check_picture(plot)
     own: dict[str, Any] = {"noise": model.noise, "pooling": model.pooling, "design": runs}
     if around:
-        if design or pool or prior or noise or any(columns.values()):
+        if design or pool or prior or noise or drift or any(columns.values()):
             raise FitError("--around takes model and runs from the fit; give no others.")
         from bayescale.saving import load
 

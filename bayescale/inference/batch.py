@@ -137,9 +137,7 @@ def needed_columns(model: Model) -> list[str]:
     return list(dict.fromkeys(names + [e for e in extra if e] + list(model.columns)))
 
 
-def make_batch(
-    model: Model, runs: "Runs", layout: Layout, beyond: bool = False
-) -> dict[str, Any]:
+def make_batch(model: Model, runs: "Runs", layout: Layout, beyond: bool = False) -> dict[str, Any]:
     """Arrays of a data set: response, inputs, group positions, noise columns, references.
 
     Returns

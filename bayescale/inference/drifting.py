@@ -66,12 +66,11 @@ def choose_frame(
     middle = next(s.prior.middle() for s in packing.sites if s.name == SCALE)
     against = np.maximum(known, 0.0) * middle**2
     shape = packing.no_centring()[STEP].shape
-    frame = {
+    return {
         STEP: (against / (1 + against)).reshape(shape),
         f"{STEP}_turn": turn.reshape(*shape, shape[-1]),
         f"{STEP}_shear": np.einsum("ldj,ljk->dlk", taken, turn).reshape(len(vector), *shape),
     }
-    return frame
 
 
 def settle(
@@ -106,7 +105,9 @@ def settle(
     for _ in range(ROUNDS):
         found = find_mode(_held(gradient, vector, ~held), vector[~held][None])
         vector[~held] = found.vector
-        spread = batch | {"response": _spread(model, packing, batch, centring, vector, ~held, found)}
+        spread = batch | {
+            "response": _spread(model, packing, batch, centring, vector, ~held, found)
+        }
         noisy = find_mode(_held(gradient_of(spread), vector, of_noise), vector[of_noise][None])
         vector[of_noise] = noisy.vector
         spent += found.evaluations + noisy.evaluations

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from bayescale.arrays import namespace
-from bayescale.drift import Drift
+from bayescale.drift import SCALE, Drift
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
@@ -44,8 +44,6 @@ class Model:
     law : Law
     noise : Noise
     pooling : Pooling
-    drift : Drift, optional
-        How far the truth may wander from the law; None: it's taken as exact.
 
     Raises
     ------
@@ -56,24 +54,12 @@ class Model:
     law: Law
     noise: Noise = field(default_factory=Noise)
     pooling: Pooling = field(default_factory=Pooling)
-    drift: Drift | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise LawError(f"noise is {self.noise!r}; expected a Noise such as student_t().")
-        self._set_drift()
         self._check_pooling()
         self._check_names()
-
-    def _set_drift(self) -> None:
-        """A drift is by the labels that the noise differs by, unless it says otherwise."""
-        if self.drift is None:
-            return
-        if not isinstance(self.drift, Drift):
-            raise LawError(f"drift is {self.drift!r}; expected a Drift such as Drift().")
-        if self.drift.by is None and self.law.default_noise.by:
-            drift = replace(self.drift, by=self.law.default_noise.by)
-            object.__setattr__(self, "drift", drift)
 
     def _check_pooling(self) -> None:
         pooled = dict(self.pooling.by_param)
@@ -108,6 +94,12 @@ class Model:
                 f"law '{self.law.name}' declares '{double[0]}', a name that its noise or pooling "
                 "needs; rename the law's."
             )
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """The law's drift, by the labels that its noise differs by unless it says otherwise."""
+        drift, by = self.law.drift, self.law.default_noise.by
+        return replace(drift, by=by) if drift and by and drift.by is None else drift
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -255,28 +247,27 @@ def make_model(
     priors: Mapping[str, Prior] | None = None,
     drift: Drift | bool | None = None,
 ) -> Model:
-    """A model with some priors replaced, of the law or of its noise, by parameter name.
+    """A model with some priors replaced, of law, noise or drift, by parameter name.
 
-    Without a noise the law's own default is taken, and so with drift: True stands for
-    ``Drift()``, False for none.
+    Without a noise the law's own default is taken; drift as for `Law.with_drift`.
 
     Raises
     ------
     LawError
-        A parameter that neither has, or a prior outside its support.
+        A parameter that none has, or a prior outside its support.
     """
+    law = law.with_drift(drift)
     noise = law.default_noise if noise is None else noise
-    drift = law.drift if drift is None else Drift() if drift is True else drift or None
     if not isinstance(priors, Mapping):
-        return Model(law.with_priors({} if priors is None else priors), noise, pooling, drift)
+        return Model(law.with_priors({} if priors is None else priors), noise, pooling)
     own = {p.name for p in law.params} | {p.site for p in law.params}
     of_noise = {n: v for n, v in priors.items() if n in NOISE_NAMES and n not in own}
-    of_drift = {n: v for n, v in priors.items() if n == "drift_scale" and drift and n not in own}
-    of_law = {n: v for n, v in priors.items() if n not in (*of_noise, *of_drift)}
-    if drift and of_drift:
-        drift = replace(drift, scale=of_drift["drift_scale"])
-    noise = noise.with_priors(of_noise) if of_noise else noise
-    return Model(law.with_priors(of_law), noise, pooling, drift)
+    of_law = {n: v for n, v in priors.items() if n not in of_noise}
+    if law.drift and SCALE in of_law:
+        law = law.with_drift(replace(law.drift, scale=of_law.pop(SCALE)))
+    return Model(
+        law.with_priors(of_law), noise.with_priors(of_noise) if of_noise else noise, pooling
+    )
 
 
 def _new_axis(value: Any, rank: int) -> Any:

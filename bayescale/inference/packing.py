@@ -106,9 +106,7 @@ class Packing:
         log_s = parts[SCALE].reshape(parts[SCALE].shape + (1,) * c.ndim)
         return parts[STEP] * namespace(log_s).exp(-c * log_s)
 
-    def _sheared(
-        self, parts: Mapping[str, Any], weights: Any, centring: Mapping[str, Any]
-    ) -> Any:
+    def _sheared(self, parts: Mapping[str, Any], weights: Any, centring: Mapping[str, Any]) -> Any:
         """What the drift puts into the law's part of the vector, shape (..., size)."""
         shear, count = centring[f"{STEP}_shear"], centring[STEP].ndim
         log_s = parts[SCALE][..., None]

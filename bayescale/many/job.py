@@ -6,6 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from bayescale.drift import Drift
 from bayescale.errors import FitError
 from bayescale.fitted import Fit
 from bayescale.fitting import check_seed, someone_looks
@@ -32,6 +33,7 @@ def fit_many(
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | Pooling | None = None,
     priors: Mapping[str, Prior] | None = None,
+    drift: Drift | bool | None = None,
     seed: int = 0,
     chains: int = 4,
     draws: int = 250,
@@ -56,7 +58,7 @@ def fit_many(
     datasets : mapping or iterable
         Name -> runs, or runs in order (a generator is read as it is needed); runs are what `fit`
         takes, of any sizes.
-    noise, pooling, priors, target_accept, max_tree_depth, retry
+    noise, pooling, priors, drift, target_accept, max_tree_depth, retry
         See `fit`.
     seed : int
         With a data set's key it seeds that data set's fit: neither neighbours nor workers nor
@@ -136,14 +138,14 @@ def _stream(
 ) -> Iterator[tuple[str, Fit | Failure]]:
     """What `fit_many` and `stream_fits` share; ``o`` holds all options of `fit_many`."""
     check_seed(o["seed"])
-    model = make_model(get_law(law), o["noise"], Pooling.of(o["pooling"]), o["priors"])
+    model = make_model(get_law(law), o["noise"], Pooling.of(o["pooling"]), o["priors"], o["drift"])
     settings = Settings(**{f.name: o[f.name] for f in fields(Settings)})
     if isinstance(o["min_ess"], bool) or not o["min_ess"] >= 0:
         raise FitError(f"min_ess is {o['min_ess']!r}; expected a number of at least 0.")
     job = Job(model, settings, int(o["min_ess"]), (1 + EXTENSIONS) * settings.draws, int(o["seed"]))
     store = None if o["folder"] is None else Store(o["folder"])
     pairs, device = _once(pairs), settings.device
-    if device == "auto" and (o["executor"] is not None or model.columns):
+    if device == "auto" and (o["executor"] is not None or model.columns or model.drift):
         device = "cpu"  # the centring of pooled parameters is chosen in Python, fit by fit
     if o["executor"] is not None:
         job = replace(job, settings=replace(settings, device=device))

@@ -12,6 +12,7 @@ from bayescale.check.calibration.ranks import Ranked, rank_fits, ranked_names
 from bayescale.check.calibration.result import Calibration, count_gates
 from bayescale.check.calibration.simulator import DataSets, Simulator
 from bayescale.choosing import choose, example, find_family
+from bayescale.drift import Drift
 from bayescale.errors import FitError, LawError
 from bayescale.inference.model import Model, make_model
 from bayescale.law import Law
@@ -35,6 +36,7 @@ def sbc(
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | Pooling | None = None,
     priors: Mapping[str, Prior] | None = None,
+    drift: Drift | bool | None = None,
     simulate: Simulate | None = None,
     around: "Fit | None" = None,
     draws: int = 250,
@@ -71,7 +73,7 @@ def sbc(
     design : Runs, DataFrame, path or data set name, optional
         Inputs and groups of the runs; responses are replaced. Default: 8 x 5 points of N and D,
         or 40 of N, D or C alone, for each of three groups of a pooled model.
-    noise, pooling, priors
+    noise, pooling, priors, drift
         The model, as for `bayescale.fit`.
     simulate : mapping or Noise, optional
         Where the simulator differs from the model that is fitted: other priors by name, and
@@ -107,7 +109,7 @@ def sbc(
     begin = time.perf_counter()
     _check(fits, draws, ranks, seed, level)
     law, design = _arranged(law, design)
-    model, source = _models(law, noise, pooling, priors, simulate, around, design)
+    model, source = _models(law.with_drift(drift), noise, pooling, priors, simulate, around, design)
     runs, said = make_design(model, around.runs if around is not None else design)
     simulator = Simulator(model, source, runs, int(seed), around)
     names, unranked = ranked_names(simulator, quantities)

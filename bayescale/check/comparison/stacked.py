@@ -110,6 +110,8 @@ class Stack(Shown):
             own = self.fits[name].warnings
             lines += [f"{name}: {w}" if w in own else w for w in part.warnings]
         first = next(iter(parts.values()))
+        share = {n: len(self.picks[n]) / sum(map(len, self.picks.values())) for n in parts}
+        width = {k: sum(share[n] * p.width[k] for n, p in parts.items()) for k in first.width}
         return Prediction(
             points=points,
             loss=self._mixed({n: p.loss for n, p in parts.items()}),
@@ -119,6 +121,7 @@ class Stack(Shown):
             unit=first.unit,
             converged=self.converged,
             warnings=tuple(dict.fromkeys(lines)),
+            width=width,
         )
 
     def allocate(

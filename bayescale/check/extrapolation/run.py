@@ -15,6 +15,7 @@ from bayescale.check.extrapolation.predict import (
 from bayescale.check.extrapolation.result import Holdout, Missing, Outcome
 from bayescale.check.extrapolation.splits import Rule, Split, make_splits, parse_split, say_factor
 from bayescale.choosing import choose_all, example, find_family
+from bayescale.drift import Drift
 from bayescale.errors import DataError, FitError, LawError, nearest
 from bayescale.fitted import Fit
 from bayescale.inference.model import Model, make_model
@@ -39,6 +40,7 @@ def holdout(
     noise: Noise | None = None,
     pooling: Mapping[str, Pool] | Pooling | None = None,
     priors: Mapping[str, Prior] | None = None,
+    drift: Drift | bool | None = None,
     points: Sequence[str] = (),
     bootstrap: int = 200,
     stack: bool = False,
@@ -67,8 +69,8 @@ def holdout(
         out the largest sizes, ``data:largest`` the largest token counts; ``group:family`` leaves
         each group out in turn; ``fraction:0.7`` fits the 70% of the runs with the least compute
         (of equal budgets the earlier rows); ``random:20x0.7`` is 20 random splits.
-    noise, pooling, priors
-        As for `bayescale.fit`, the same for all laws.
+    noise, pooling, priors, drift
+        As for `bayescale.fit`, the same for all laws; default: each law's own.
     points : sequence of str
         Point estimators to put beside: ``huber``, ``least_squares``; each with a bootstrap. They
         fit one law to all runs, without groups.
@@ -107,7 +109,9 @@ def holdout(
     _check_asked(named, points, stack)
     found_laws, table = choose_all(named, runs, reading)
     pooling = Pooling.of(pooling)
-    models = {name: make_model(law, noise, pooling, priors) for name, law in found_laws.items()}
+    models = {
+        name: make_model(law, noise, pooling, priors, drift) for name, law in found_laws.items()
+    }
     splits = make_splits(table, rule, seed)
     _check_sizes(models, table, rule, splits)
     task = Task(table, {s.name: s for s in splits}, _logged(models), seed)
