@@ -111,7 +111,7 @@ LOSS_TO_ERROR = Law(
     slopes=(("gamma", "gain"),),
     mean=mean_error,
     equation=r"Err = \epsilon - k \exp{\left(-\gamma L \right)}",
-    reference=Reference("Gadre et al. 2024", "2403.08540", "eq. 5"),
+    reference=Reference("Gadre et al. 2024", "2403.08540"),
     response="error",
     response_unit="",
     noise=NOISE,
