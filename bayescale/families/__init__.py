@@ -5,10 +5,20 @@ from bayescale.families.broken import BROKEN
 from bayescale.families.capability import CAPABILITY, CAPABILITY_LOSS
 from bayescale.families.decoupled import DECOUPLED
 from bayescale.families.family import Family
+from bayescale.families.isoflop import ISOFLOP
 from bayescale.families.mixture import MIXTURE
 from bayescale.families.observational import OBSERVATIONAL
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (BIMODAL, BROKEN, CAPABILITY, CAPABILITY_LOSS, DECOUPLED, MIXTURE, OBSERVATIONAL)
+    for family in (
+        BIMODAL,
+        BROKEN,
+        CAPABILITY,
+        CAPABILITY_LOSS,
+        DECOUPLED,
+        ISOFLOP,
+        MIXTURE,
+        OBSERVATIONAL,
+    )
 }

@@ -17,7 +17,7 @@ from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
 from bayescale.noise.tails import STUDENT_CONSTANT, student_constant
-from bayescale.pooling import Pool, Pooling, independent
+from bayescale.pooling import Pool, Pooling, independent, partial
 from bayescale.priors import Normal, Prior
 
 Values = Mapping[str, Any]
@@ -102,7 +102,9 @@ class Model:
         """Pooling of a parameter, named by itself or its coordinate, or by its own column."""
         own = self.noise.pools().get(param.name)
         asked = own or self.pooling.get(param.name) or self.pooling.get(param.site)
-        return asked or (independent(param.by) if param.by else None)
+        if asked or not param.by:
+            return asked
+        return partial(param.by, param.spread) if param.spread else independent(param.by)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
