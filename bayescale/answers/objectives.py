@@ -20,6 +20,56 @@ REPEATED = "repeated"  # axis of the sources that may be repeated
 
 
 @dataclass(frozen=True)
+class View:
+    """A law's losses as one function of parameters and inputs: a value, so that it can be a key.
+
+    Parameters
+    ----------
+    law : Law
+    label : str
+        Column that tells the losses apart: ``target``, ``objective``.
+    names : tuple of str
+        Its labels, in the order of the losses' last axis.
+    sources : tuple of str
+        What models are trained on, in the order of the last axis of D.
+    repeated : tuple of str
+        Sources whose data may be repeated, in the order of the last axis of U.
+    """
+
+    law: "Law"
+    label: str
+    names: tuple[str, ...]
+    sources: tuple[str, ...]
+    repeated: tuple[str, ...]
+
+    @property
+    def reads_size(self) -> bool:
+        """Whether the law reads parameters N; one without is of runs of one size."""
+        return any(i.name == "N" for i in self.law.inputs)
+
+    @property
+    def places(self) -> np.ndarray:
+        """Positions of the repeated sources among all."""
+        return np.array([self.sources.index(s) for s in self.repeated], dtype=int)
+
+    def losses(
+        self, params: Mapping[str, Any], N: Any, D: Any, U: Any = None, xp: ModuleType = np
+    ) -> Any:
+        """Losses, shape (..., objective), of parameters of shape (..., objective or 1, own axes).
+
+        N, D and U are as in `Objectives.losses`.
+        """
+        count, D = len(self.names), xp.asarray(D)
+        inputs: dict[str, Any] = {self.label: np.eye(count), "D": _rows(D, count, xp)}
+        if self.reads_size:
+            inputs["N"] = xp.asarray(N)[..., None]
+        if self.repeated:
+            unique = D[..., self.places] if U is None else xp.asarray(U)
+            inputs["U"] = _rows(unique, count, xp)
+        return self.law.mean(**params, **inputs)
+
+
+@dataclass(frozen=True)
 class Objectives:
     """The losses of one model on several targets (or objectives), for all posterior draws.
 
@@ -51,9 +101,14 @@ class Objectives:
         return len(next(iter(self.params.values())))
 
     @property
+    def view(self) -> View:
+        """The law's losses as a function of parameters and inputs."""
+        return View(self.fit.law, self.label, self.names, self.sources, self.repeated)
+
+    @property
     def reads_size(self) -> bool:
         """Whether the law reads parameters N; one without is of runs of one size."""
-        return any(i.name == "N" for i in self.fit.law.inputs)
+        return self.view.reads_size
 
     @cached_property
     def own(self) -> np.ndarray:
@@ -63,7 +118,7 @@ class Objectives:
     @property
     def places(self) -> np.ndarray:
         """Positions of the repeated sources among all."""
-        return np.array([self.sources.index(s) for s in self.repeated], dtype=int)
+        return self.view.places
 
     def losses(self, draw: Any, N: Any, D: Any, U: Any = None, xp: ModuleType = np) -> Any:
         """Losses of given draws at given inputs, broadcast together.
@@ -92,14 +147,7 @@ class Objectives:
         self, params: Mapping[str, Any], N: Any, D: Any, U: Any = None, xp: ModuleType = np
     ) -> Any:
         """As `losses`, for parameters picked from `params`: shape (..., objective or 1, ...)."""
-        count, D = len(self.names), xp.asarray(D)
-        inputs: dict[str, Any] = {self.label: np.eye(count), "D": _rows(D, count, xp)}
-        if self.reads_size:
-            inputs["N"] = xp.asarray(N)[..., None]
-        if self.repeated:
-            unique = D[..., self.places] if U is None else xp.asarray(U)
-            inputs["U"] = _rows(unique, count, xp)
-        return self.fit.law.mean(**params, **inputs)
+        return self.view.losses(params, N, D, U, xp)
 
     def irreducible(self, draw: Any) -> np.ndarray:
         """E of each objective for given draws, shape (..., objective).
