@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from bayescale.answers.backbones import predict_backbones as predict_backbones
     from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.composition import optima as optima
+    from bayescale.answers.data_limit import allocate_limited as allocate_limited
+    from bayescale.answers.isoflop.run import isoflop as isoflop
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
+    from bayescale.answers.selection.run import select as select
+    from bayescale.answers.serving.optimum import inference_optimum as inference_optimum
+    from bayescale.answers.transfer import transfer_tax as transfer_tax
     from bayescale.check.comparison.run import compare as compare
     from bayescale.check.comparison.stacked import Stack as Stack
     from bayescale.choosing import arrange as arrange
@@ -70,7 +75,12 @@ _HOMES = {
     "bayescale.answers.backbones": ("predict_backbones",),
     "bayescale.answers.chain": ("Chain",),
     "bayescale.answers.composition": ("optima",),
+    "bayescale.answers.data_limit": ("allocate_limited",),
+    "bayescale.answers.isoflop.run": ("isoflop",),
     "bayescale.answers.multiplier": ("compute_multiplier",),
+    "bayescale.answers.selection.run": ("select",),
+    "bayescale.answers.transfer": ("transfer_tax",),
+    "bayescale.answers.serving.optimum": ("inference_optimum",),
     "bayescale.check.comparison.run": ("compare",),
     "bayescale.choosing": ("arrange",),
     "bayescale.check.comparison.stacked": ("Stack",),

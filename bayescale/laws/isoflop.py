@@ -5,7 +5,7 @@ Budget k has its own least loss L_k and curvature h_k, and its best size is
 (arXiv:2203.15556, section 3.2, where slices and the power law are fitted one after the other).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,11 @@ from bayescale.law import Coordinate, Derived, Law, Param, Reference
 from bayescale.laws.common import EXPONENT, WHY_EXPONENT, C, N
 from bayescale.laws.memoised import memoised
 from bayescale.priors import Beta, HalfNormal, LogNormal, Normal
+from bayescale.signature import taking
 from bayescale.support import POSITIVE
 
 EXAMPLE = ("1e18", "3e18", "1e19", "3e19", "1e20")
+ASIDE = 1.5  # e-folds of N either side of the minimum where the rise of a slice is sampled
 SIZES = 8  # of each budget of the plain design
 MEANS: dict[str, Callable[..., Any]] = {}  # by shape
 _BEST = r", \quad N_{k} = G_{k} \left(\frac{C}{6}\right)^{a}"
@@ -102,7 +104,7 @@ def isoflop(
         name="isoflop",
         title="IsoFLOP slices whose minima follow a power law of compute",
         inputs=(N, C),
-        params=(*_valleys(deviations), *_asymmetry(shape)),
+        params=(*_valleys(deviations, shape), *_asymmetry(shape)),
         mean=MEANS[shape],
         equation=_EQUATIONS[shape] + (_BEST if deviations else _BEST.replace("G_{k}", "G")),
         reference=Reference("Hoffmann et al. 2022, approach 2", "2203.15556", "section 3.2"),
@@ -121,7 +123,7 @@ def _near(shape: Any) -> str:
     return nearest(str(shape), list(MEANS))
 
 
-def _valleys(deviations: bool) -> tuple[Param, ...]:
+def _valleys(deviations: bool, shape: str) -> tuple[Param, ...]:
     """Least loss, best size and curvature of each budget."""
     centred = Coordinate(
         "shift",
@@ -140,11 +142,37 @@ def _valleys(deviations: bool) -> tuple[Param, ...]:
               "stray from the power law by 20%", **own),
         Param("a", Beta(2.0, 2.0), "allocation exponent of N", "", "a",
               why="published .46 (Hoffmann) to .73 (Kaplan); two prior SDs: .05 to .95"),
-        Param("h", LogNormal(0.06, 1.0), "curvature of a slice at its minimum, in ln N",
+        Param("h", LogNormal(0.07, 1.0), "curvature of a slice at its minimum, in ln N",
               "nats/token", "h_{k}", by="budget", spread=HalfNormal(0.5),
-              why="Chinchilla's slices have .06 at 1e21 FLOP, and flatten as its reducible loss "
+              coordinate=_rise(shape),
+              why="Chinchilla's slices rise by .07 at 1e21 FLOP, and flatten as its reducible loss "
               "falls: by a factor of 2 in four e-folds"),
     )  # fmt: skip
+
+
+def _rise(shape: str) -> Coordinate:
+    """Curvature by what the data see of it: the mean rise of loss at both sides of the minimum.
+
+    Curvature at the very minimum is tied to the exponents of both sides: where these are large the
+    valley's floor is flat.
+    """
+
+    def per_curvature(values: Mapping[str, Any]) -> Any:
+        if shape != "powers":
+            return 0.5 * ASIDE**2
+        alpha, beta = values["alpha"], values["beta"]
+        xp = namespace(alpha)
+        sides = (xp.cosh(ASIDE * alpha) - 1) / alpha + (xp.cosh(ASIDE * beta) - 1) / beta
+        return sides / (alpha + beta)
+
+    own = [p.name for p in _asymmetry(shape)] if shape == "powers" else []
+    return Coordinate(
+        "rise",
+        taking(["rise", *own], lambda v: v["rise"] / per_curvature(v)),
+        taking(["h", *own], lambda v: v["h"] * per_curvature(v)),
+        "mean rise of loss a factor of 4.5 below and above the best size",
+        "nats/token",
+    )
 
 
 def _asymmetry(shape: str) -> tuple[Param, ...]:
