@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayescale.answers.data_limit import allocate_limited as allocate_limited
     from bayescale.answers.isoflop.run import isoflop as isoflop
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
+    from bayescale.answers.pareto.run import pareto as pareto
     from bayescale.answers.selection.run import select as select
     from bayescale.answers.serving.optimum import inference_optimum as inference_optimum
     from bayescale.answers.transfer import transfer_tax as transfer_tax
@@ -78,6 +79,7 @@ _HOMES = {
     "bayescale.answers.data_limit": ("allocate_limited",),
     "bayescale.answers.isoflop.run": ("isoflop",),
     "bayescale.answers.multiplier": ("compute_multiplier",),
+    "bayescale.answers.pareto.run": ("pareto",),
     "bayescale.answers.selection.run": ("select",),
     "bayescale.answers.transfer": ("transfer_tax",),
     "bayescale.answers.serving.optimum": ("inference_optimum",),
