@@ -1,4 +1,4 @@
-"""Plots of a fit and of its checks, one function each: axes in, axes out.
+"""Plots of a fit, of its checks and answers, one function each: axes in, axes out.
 
 Matplotlib's settings are left alone; it is imported when a function is first used. `PLOTS` maps
 the names that the shell knows to the functions, and `save` writes a picture to a file.
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from bayescale.plot._save import PLOTS as PLOTS
     from bayescale.plot._save import save as save
     from bayescale.plot._sbc import sbc as sbc
+    from bayescale.plot._selection import selection as selection
     from bayescale.plot._sensitivity import sensitivity as sensitivity
+    from bayescale.plot._slices import slices as slices
     from bayescale.plot._tokens_per_param import tokens_per_param as tokens_per_param
+    from bayescale.plot._transfer_tax import transfer_tax as transfer_tax
 
 # Files have an underscore: a module `allocation` would shadow the function of that name.
 KINDS = (
@@ -35,9 +38,14 @@ KINDS = (
 )
 # pictures of the results of checks, not of a fit alone
 CHECKS = ("comparison", "holdout", "ppc", "sbc", "sensitivity")
-_HOME = {name: f"_{name}" for name in (*KINDS, *CHECKS)} | {"PLOTS": "_save", "save": "_save"}
+# pictures of answers
+ANSWERS = ("selection", "slices", "transfer_tax")
+_HOME = {name: f"_{name}" for name in (*KINDS, *CHECKS, *ANSWERS)} | {
+    "PLOTS": "_save",
+    "save": "_save",
+}
 
-__all__ = [*KINDS, *CHECKS, "CHECKS", "KINDS", "PLOTS", "save"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*KINDS, *CHECKS, *ANSWERS, "ANSWERS", "CHECKS", "KINDS", "PLOTS", "save"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
