@@ -159,7 +159,8 @@ class Law:
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
         for d in self.derived:
-            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+            own = {d.by} if d.by else set()
+            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs | own)
         self._check_centres()
         self._check_tied()
         for name in self.nuisance:

@@ -215,6 +215,9 @@ class Derived:
     """A quantity computed from parameters (and input references), such as a = β/(α+β).
 
     ``dims`` names the axes of its own that the function gives behind those of its arguments.
+    ``by`` names a column of labels, for each of which it is worked out from the parameters of that
+    label, whether or not they differ by it; under the column's name the function gets ones and
+    zeros, as the mean does. Left out where parameters are pooled over another column.
     """
 
     name: str
@@ -223,3 +226,4 @@ class Derived:
     unit: str = ""
     latex: str = ""
     dims: tuple[str, ...] = ()
+    by: str = ""

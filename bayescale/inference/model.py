@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
@@ -196,8 +198,25 @@ class Model:
         return self.law.mean(**arguments, **{i.name: inputs[i.name] for i in self.law.inputs})
 
     def derived(self, params: Values) -> dict[str, Any]:
-        """Derived quantities from parameters (and references)."""
-        return {d.name: call_with(d.function, params) for d in self.law.derived}
+        """Derived quantities from parameters (and references), save those of labels."""
+        return {d.name: call_with(d.function, params) for d in self.law.derived if not d.by}
+
+    def derived_by_label(
+        self, coordinates: Values, refs: Values, labels: Mapping[str, tuple[str, ...]]
+    ) -> dict[str, Any]:
+        """Derived quantities that are of a label, shape (..., label, *dims)."""
+        found: dict[str, Any] = {}
+        for d in self.law.derived:
+            if not d.by or set(self.cell_columns) - {d.by}:
+                continue
+            each = np.arange(len(labels[d.by]))
+            index = {d.by: each}
+            known = self.references(refs, index)
+            params = self.to_params(self.by_row(coordinates, index), known)
+            value = np.asarray(call_with(d.function, {**params, d.by: np.eye(len(each))}))
+            axis = value.ndim - len(d.dims) - 1
+            found[d.name] = value if value.shape[axis] > 1 else value.repeat(len(each), axis)
+        return found
 
     def row_log_likelihood(self, values: Values, batch: Mapping[str, Any]) -> Any:
         """Log density of each row's response, shape (..., row)."""
