@@ -63,13 +63,15 @@ class MixtureChoice:
 
     def describe(self, unit: str) -> str:
         """One line for people."""
-        names = {"recommended": "best single mixture", "tried": "best of those tried"}
-        parts = [f"{k} {v:.1%}" for k, v in self.shares.items() if v >= 5e-4]
-        size = "" if self.N is None else f", N = {quantity(self.N)}"
+        size = "" if self.N is None else f" with N = {quantity(self.N)}"
+        if self.what == "asked":
+            parts = [f"{k} {v:.3g}" for k, v in self.shares.items() if v > 0]
+            what = f"your mixture ({', '.join(parts)})"
+        else:
+            what = {"recommended": "best single mixture", "tried": "best tried"}[self.what]
         return (
-            f"{names.get(self.what, 'your mixture')} ({', '.join(parts)}{size}): expected regret "
-            f"{self.expected_regret:.2g} {unit}, {np.quantile(self.regret, 0.95):.2g} at the "
-            "95th percentile"
+            f"{what}{size}: expected regret {self.expected_regret:.2g} {unit}, "
+            f"{np.quantile(self.regret, 0.95):.2g} at the 95th percentile"
         )
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from bayescale.answers.mix.region import Region, starts
-from bayescale.answers.mix.solver import minimise
+from bayescale.answers.mix.solver import TOLERANCE, minimise
 from bayescale.answers.objectives import View
 
 PART = 250  # draws a call: their arrays lie in the cache, and any number of draws is one program
 MOST_KEPT = 16
+CORNER = 1e-6  # of share: an optimum so close to a limit is tried at it
 
 _kept: dict[Any, Callable[..., Any]] = {}
 
@@ -63,13 +64,27 @@ def solve(region: Region, draws: np.ndarray) -> Solution:
     value = problem.value(draws[:, None], problem.size(total), tokens)
     value = np.where(np.isfinite(value), value, np.inf)
     best = (np.arange(len(draws)), np.argmin(value, axis=1))
+    shares, total, apart = shares[best], total[best], value.max(axis=1) - value[best]
+    shares, value = _to_corners(region, draws, shares, total, value[best])
     ends = np.zeros(len(draws), bool)
     if problem.free:
-        log = np.log(total[best] / region.total)
+        log = np.log(total / region.total)
         ends = (log < region.tokens_range[0] + 1e-3) | (log > region.tokens_range[1] - 1e-3)
-        ends &= ~_at_cap(region, total[best])
-    return Solution(shares[best], total[best], value[best], error[best],
-                    value.max(axis=1) - value[best], ends)  # fmt: skip
+        ends &= ~_at_cap(region, total)
+    return Solution(shares, total, value, error[best], apart, ends)
+
+
+def _to_corners(
+    region: Region, draws: np.ndarray, shares: np.ndarray, total: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Optima met from inside, moved to the limits they approach where that costs nothing."""
+    problem = region.problem
+    near = np.where(shares - region.low < CORNER, region.low, shares)
+    near = np.where(region.high - near < CORNER, region.high, near)
+    near /= near.sum(axis=1, keepdims=True)
+    there = problem.value(draws, problem.size(total), near * total[:, None])
+    better = there <= value + TOLERANCE  # False where a target needs some tokens of its own
+    return np.where(better[:, None], near, shares), np.where(better, there, value)
 
 
 def _at_cap(region: Region, total: np.ndarray) -> np.ndarray:

@@ -127,7 +127,7 @@ def mix(
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=fit.warnings + _warnings(region, solution, best),
-        notes=_notes(problem, solution, found.size),
+        notes=_notes(problem, solution, found.size, tried is None),
     )
 
 
@@ -179,9 +179,6 @@ def _warnings(region: Region, found: Solution, best: MixtureChoice) -> tuple[str
             f"in {edge:.1%} of the draws the best size lies ten thousand times off the others' or "
             "beyond: they have no optimum within range."
         )
-    zero = [n for n, w in zip(problem.objectives.names, problem.weights, strict=True) if w == 0]
-    if zero:
-        said.append(f"{', '.join(zero)} {'has' if len(zero) == 1 else 'have'} no weight.")
     return tuple(said)
 
 
@@ -197,13 +194,13 @@ def _outside(region: Region, best: MixtureChoice) -> list[str]:
         said += _compare("C", problem.C, float(compute.min()), float(compute.max()))
     else:
         said += _compare("D", best.D, float(total.min()), float(total.max()))
-    seen = tokens / total[:, None]
+    seen, far = tokens / total[:, None], []
     for k, name in enumerate(of.sources):
         low, high, share = seen[:, k].min(), seen[:, k].max(), best.shares[name]
         if not low - 0.005 <= share <= high + 0.005:
-            said.append(
-                f"the best mixture has {share:.1%} of {name}, and the runs {low:.1%} to {high:.1%}."
-            )
+            far.append(f"{share:.1%} of {name} ({low:.1%} to {high:.1%})")
+    if far:
+        said.append(f"the best mixture lies outside the runs' in {', '.join(far)}.")
     return said
 
 
@@ -221,10 +218,14 @@ def _compare(name: str, asked: float, least: float, most: float) -> list[str]:
     return []
 
 
-def _notes(problem: Problem, found: Solution, size: int) -> tuple[str, ...]:
+def _notes(problem: Problem, found: Solution, size: int, alone: bool) -> tuple[str, ...]:
     of, said = problem.objectives, []
     if len(found.total) < size:
         said.append(f"{len(found.total):,} of {size:,} draws (draws=None takes all)")
+    if alone:
+        said.append("none of the runs' mixtures lies within the limits")
+    if off := [n for n, w in zip(of.names, problem.weights, strict=True) if w == 0]:
+        said.append(f"not counted: {', '.join(off)}")
     stuck = [s for s, c in zip(of.sources, problem.caps, strict=True) if np.isfinite(c)]
     if stuck:
         said.append(f"the law has no repetition of {', '.join(stuck)}: unique tokens are a limit")
