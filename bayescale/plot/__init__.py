@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from bayescale.plot._invariance import invariance as invariance
     from bayescale.plot._isoflop import isoflop as isoflop
     from bayescale.plot._loss_curves import loss_curves as loss_curves
-    from bayescale.plot._multiplier import multiplier as multiplier
     from bayescale.plot._mixture import mixture as mixture
+    from bayescale.plot._multiplier import multiplier as multiplier
     from bayescale.plot._overview import overview as overview
     from bayescale.plot._pareto import pareto as pareto
     from bayescale.plot._ppc import ppc as ppc

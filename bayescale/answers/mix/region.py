@@ -127,15 +127,14 @@ def _scan(problem: Problem) -> tuple[float, tuple[float, float]]:
     budget = problem.C / problem.factor
     most = most_tokens(problem.low, problem.high, problem.caps) * (1 - 1e-6)
     totals = np.minimum(budget ** (1 - SCAN), most)
-    found = []
+    found, draw, tokens = [], _some(problem.objectives.size), np.zeros(len(problem.low))
     for total in totals:
         low, high = at_total(problem.low, problem.high, problem.caps, total)
-        shares = low + (high - low) * _part(low, high)
-        draw = _some(problem.objectives.size)
-        found.append(np.mean(problem.value(draw, problem.size(total), shares * total)))
+        tokens = (low + (high - low) * _part(low, high)) * total
+        found.append(np.mean(problem.value(draw, problem.size(total), tokens)))
     values = np.where(np.isfinite(found), found, np.inf)
     if np.isinf(values).all():
-        check_finite(problem, shares * totals[0], float(totals[0]))
+        check_finite(problem, tokens, float(tokens.sum()))
     best = float(totals[int(np.argmin(values))])
     if best >= most * (1 - 1e-9):
         best = 0.5 * most

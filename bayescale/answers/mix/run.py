@@ -168,7 +168,7 @@ def _considered(
 
 
 def _warnings(region: Region, found: Solution, best: MixtureChoice) -> tuple[str, ...]:
-    problem, said = region.problem, list(_outside(region, best))
+    said = list(_outside(region, best))
     if (off := float((found.error > OFF).mean())) > 0:
         said.append(
             f"{off:.1%} of the draws have an optimum that isn't sharp to {OFF:g} nats: their "
