@@ -83,6 +83,6 @@ def _legend(ax: "Axes", answer: "Mixture", s: float) -> None:
         look = {"marker": "D", "markerfacecolor": "white", **edge}
         handles.append(style.line_handle("best tried", style.INK, "", **look))
     handles.append(style.line_handle("tried", style.GREY, "", marker="|"))
-    below = -(3.4 * canvas.text_size(ax)) / 72 / canvas.axes_height(ax)
+    below = -(4.2 * canvas.text_size(ax)) / 72 / canvas.axes_height(ax)
     style.legend(ax, handles, loc="upper center", ncols=len(handles) if s == 1 else 3,
                  bbox_to_anchor=(0.5, below), columnspacing=1.0)  # fmt: skip

@@ -136,6 +136,6 @@ def _legend(ax: "Axes", harm: bool) -> None:
     if harm:
         look: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.INK}
         handles.append(style.line_handle("does harm (P > .95)", style.INK, "", marker="o", **look))
-    below = -(3.4 * canvas.text_size(ax)) / 72 / canvas.axes_height(ax)
+    below = -(4.2 * canvas.text_size(ax)) / 72 / canvas.axes_height(ax)
     style.legend(ax, handles, loc="upper center", ncols=3, bbox_to_anchor=(0.5, below),
                  columnspacing=1.0)  # fmt: skip
