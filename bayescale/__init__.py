@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bayescale import check as check
     from bayescale import plot as plot
     from bayescale.answers.backbones import predict_backbones as predict_backbones
+    from bayescale.answers.batch_size import batch_size as batch_size
     from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.composition import optima as optima
     from bayescale.answers.data_limit import allocate_limited as allocate_limited
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "bayescale.answers.backbones": ("predict_backbones",),
+    "bayescale.answers.batch_size": ("batch_size",),
     "bayescale.answers.chain": ("Chain",),
     "bayescale.answers.composition": ("optima",),
     "bayescale.answers.data_limit": ("allocate_limited",),

@@ -193,7 +193,7 @@ def test_latex_shows_the_equation_that_the_code_computes(law, setting):
 def test_plain_text_is_readable(law):
     text = law.text()
     assert not re.search(r"[\\{}$]", text), text
-    assert re.match(r"(L|P|S|Err)(_\w+)? = ", text), text
+    assert re.match(r"(L|P|S|Err|b)(_\w+)? = ", text), text
     assert text.count("(") == text.count(")")
     for item in law.inputs:
         if item.kind == "number":
