@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from bayescale.answers.objectives import Objectives
 from bayescale.answers.points import read_values
 from bayescale.errors import FitError, nearest
 from bayescale.laws.mixture_parts import phi
+
+if TYPE_CHECKING:
+    from bayescale.data.runs import Runs
 
 STEP = 1e-4  # of a source's tokens, or of a thousandth of all where it has fewer
 
@@ -118,3 +121,11 @@ def _by_source(of: Objectives, given: Mapping[str, Any], usual: float) -> np.nda
         zero = isinstance(value, int | float) and value == 0
         found[of.sources.index(name)] = 0.0 if zero or value == "0" else read_values("D", value)[0]
     return found
+
+
+def most_epochs(runs: "Runs", source: str = "") -> float:
+    """The most epochs of a source in any run; without a source of the columns D and U."""
+    columns = [f"{c}_{source}" if source else c for c in ("D", "U")]
+    seen, unique = (runs.column(c).astype(float) for c in columns)
+    held = unique > 0
+    return float((seen[held] / unique[held]).max()) if held.any() else 1.0

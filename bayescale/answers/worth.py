@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.marginal import Mix, epoch_worths, own_slopes, read_mix, token_slopes
+from bayescale.answers.marginal import (
+    Mix,
+    epoch_worths,
+    most_epochs,
+    own_slopes,
+    read_mix,
+    token_slopes,
+)
 from bayescale.answers.objectives import SOURCE, Objectives, objectives_of
 from bayescale.answers.surface import surface
 from bayescale.errors import FitError
@@ -290,10 +297,7 @@ def _beyond(fit: "Fit", R_star: Mapping[str, Any], epochs: np.ndarray) -> tuple[
     """Which epochs no run has."""
     said = []
     for source in R_star:
-        tail = "" if source == "data" and "U" in fit.runs.table else f"_{source}"
-        seen, unique = (fit.runs.column(f"{c}{tail}").astype(float) for c in ("D", "U"))
-        held = unique > 0
-        most = float((seen[held] / unique[held]).max()) if held.any() else 1.0
+        most = most_epochs(fit.runs, "" if source == "data" else source)
         if (far := epochs[epochs > most * (1 + 1e-6)]).size:
             listed = ", ".join(f"{e:g}" for e in far)
             said.append(f"{source}: the runs have up to {most:.3g} epochs, not {listed}.")

@@ -109,10 +109,10 @@ def make_region(problem: Problem) -> Region:
         basis[choice] = np.linalg.svd(np.eye(len(choice)) - 1 / len(choice))[0][:, :-1]
     else:
         choice = choice[:0]
-    # of all others at their least a source can't be above its end: no bound is needed there
-    bounded = [k for k in choice if high[k] < 1 - (low.sum() - low[k]) - NARROW]
-    slopes = np.concatenate([basis[choice], -basis[bounded]])
-    room = np.concatenate([(middle - low)[choice], (high - middle)[bounded]])
+    # where all others at their least bound a source, an end of its own is put out of reach
+    implied = high[choice] > 1 - (low.sum() - low[choice]) - NARROW
+    slopes = np.concatenate([basis[choice], -basis[choice]])
+    room = np.concatenate([(middle - low)[choice], (high - middle)[choice] + implied])
     return Region(problem, low, high, middle, basis, slopes, room, total, ends)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.marginal import most_epochs
 from bayescale.answers.mix.choice import (
     MixtureChoice,
     best_single,
@@ -199,6 +200,13 @@ def _outside(region: Region, best: MixtureChoice) -> list[str]:
         low, high, share = seen[:, k].min(), seen[:, k].max(), best.shares[name]
         if not low - 0.005 <= share <= high + 0.005:
             far.append(f"{share:.1%} of {name} ({low:.1%} to {high:.1%})")
+    for name in of.repeated:
+        epochs = best.tokens[name] / problem.unique[of.repeated.index(name)]
+        if epochs > (most := most_epochs(runs, name)) * 1.01:
+            said.append(
+                f"the best mixture has {epochs:.3g} epochs of {name}, and the runs up to "
+                f"{most:.3g}: harm by heavy repetition is outside the law."
+            )
     if far:
         said.append(f"the best mixture lies outside the runs' in {', '.join(far)}.")
     return said
