@@ -64,7 +64,7 @@ def test_what_is_told(fit):
     found = allocate_limited(fit, BUDGETS, UNIQUE)
     record = json.loads(json.dumps(found.to_dict()))["allocations"]
     assert [(r["C"], r["unique_tokens"]) for r in record[:2]] == [(1e20, 25e9), (1e20, 2.5e12)]
-    assert record[2]["probability_above_4_epochs"] > 0.9  # 1e22 FLOP on 25B tokens
+    assert record[2]["probability_above_4_epochs"] > 0.5  # 1e22 FLOP on 25B tokens, prior draws
     assert record[3]["probability_repeated"] < 0.2
     for r, choice in zip(record, found.recommended, strict=True):
         assert r["recommended"]["expected_regret"] >= 0
