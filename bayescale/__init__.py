@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayescale import check as check
     from bayescale import plot as plot
+    from bayescale.answers.approaches.run import approaches as approaches
     from bayescale.answers.backbones import predict_backbones as predict_backbones
     from bayescale.answers.batch_size import batch_size as batch_size
     from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.composition import optima as optima
     from bayescale.answers.data_limit import allocate_limited as allocate_limited
+    from bayescale.answers.envelope.run import envelope as envelope
     from bayescale.answers.invariance.ask import equal_exponents as equal_exponents
     from bayescale.answers.invariance.ask import invariance as invariance
     from bayescale.answers.isoflop.run import isoflop as isoflop
@@ -78,11 +80,13 @@ if TYPE_CHECKING:
     from bayescale.saving import load as load
 
 _HOMES = {
+    "bayescale.answers.approaches.run": ("approaches",),
     "bayescale.answers.backbones": ("predict_backbones",),
     "bayescale.answers.batch_size": ("batch_size",),
     "bayescale.answers.chain": ("Chain",),
     "bayescale.answers.composition": ("optima",),
     "bayescale.answers.data_limit": ("allocate_limited",),
+    "bayescale.answers.envelope.run": ("envelope",),
     "bayescale.answers.isoflop.run": ("isoflop",),
     "bayescale.answers.invariance.ask": ("equal_exponents", "invariance"),
     "bayescale.answers.mix.run": ("mix",),

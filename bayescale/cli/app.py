@@ -22,6 +22,8 @@ COMMANDS = {
     "predict": "Predict the loss of runs from a saved fit.",
     "allocate": "Find the best N and D for a compute budget.",
     "isoflop": "Read the best size of each budget off IsoFLOP slices.",
+    "envelope": "Find compute-optimal sizes from where training curves cross.",
+    "approaches": "Compare parametric, IsoFLOP and envelope answers from one table of runs.",
     "mix": "Find the best mixture of sources under a budget.",
     "worth": "Say what repeated epochs and other domains' tokens are worth.",
     "multiplier": "Say how much compute one recipe saves against another.",

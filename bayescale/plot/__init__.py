@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayescale.plot._allocation import allocation as allocation
+    from bayescale.plot._approaches import approaches as approaches
     from bayescale.plot._comparison import comparison as comparison
     from bayescale.plot._data_limit import data_limit as data_limit
+    from bayescale.plot._envelope import envelope as envelope
     from bayescale.plot._holdout import holdout as holdout
     from bayescale.plot._invariance import invariance as invariance
     from bayescale.plot._isoflop import isoflop as isoflop
@@ -47,7 +49,9 @@ KINDS = (
 CHECKS = ("comparison", "holdout", "ppc", "sbc", "sensitivity")
 # pictures of answers
 ANSWERS = (
+    "approaches",
     "data_limit",
+    "envelope",
     "invariance",
     "mixture",
     "multiplier",

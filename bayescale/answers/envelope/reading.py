@@ -121,7 +121,7 @@ def read_curves(
     said = decaying(runs, which)
     keep = np.ones(len(runs), dtype=bool)
     if near is not None:
-        keep = _near(runs, which, near)
+        keep = near_rows(runs, which, near)
         if not keep.all():
             said.append(
                 f"{int((~keep).sum())} of {len(keep)} checkpoints lie more than {near:.0%} above "
@@ -161,7 +161,7 @@ def _enough(runs: "Runs", which: Which, few: np.ndarray) -> None:
     )
 
 
-def _near(runs: "Runs", which: Which, near: float) -> np.ndarray:
+def near_rows(runs: "Runs", which: Which, near: float) -> np.ndarray:
     """Checkpoints whose loss is within a share of the lowest one at their compute."""
     log_c, loss = np.log(runs.column("C")), runs.column("loss")
     lowest = loss.copy()
