@@ -28,6 +28,8 @@ def quantity(value: float, digits: int = 3) -> str:
     for letter, unit in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e4)):
         if size >= unit:
             return f"{value / (1e3 if letter == 'K' else unit):.{digits}g}{letter}"
+    if size >= 10**digits:
+        return f"{float(f'{value:.{digits - 1}e}'):.0f}"  # 1460, not 1.46e+03
     return f"{value:.{digits}g}"
 
 

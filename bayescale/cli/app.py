@@ -30,6 +30,7 @@ COMMANDS = {
     "invariance": "Ask whether exponents are equal, or the same in all mixtures.",
     "select": "Choose the backbone to train on a budget, by a fit of a capability law.",
     "transfer": "Say what carries over: text benchmarks, or domains of a mixture.",
+    "pareto": "Say which losses of one model can be had together under a budget.",
     "compare": "Compare saved fits of several laws, and weigh them.",
     "holdout": "Fit a law to small runs and see whether it predicts the larger ones.",
     "ppc": "Check a saved fit against its own runs, by posterior predictive checks.",

@@ -191,3 +191,10 @@ def test_quantities_round_up_to_the_next_letter():
     assert quantity(999.9e9) == "1T"
     assert quantity(9.996e14) == "1.00e15"
     assert quantity(123.4e9) == "123B"
+
+
+def test_thousands_are_written_out():
+    assert quantity(1456.0) == "1460"
+    assert quantity(999.6) == "1000"
+    assert quantity(-1000.0) == "-1000"
+    assert quantity(12.34) == "12.3"
