@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.answers.backbones import backbones_of, predict_backbones
-from bayescale.answers.points import read_values, reach, say_reach
+from bayescale.answers.points import read_values
 from bayescale.answers.surface import surface
 from bayescale.errors import FitError
 from bayescale.noise.rounding import probabilities
@@ -37,8 +37,8 @@ class BatchSize(Shown):
         The law's best batch size, not confined to the grid.
     chance : array, shape (point, value)
         Probability that a study with this grid finds this size to be the best, scatter included.
-    factors : array, shape (point,)
-        How far the score is outside the data; 1 inside.
+    beyond : array, shape (point,)
+        How far the score is outside the data, in ranges of these; negative below, 0 inside.
     title : str
     converged : bool
     warnings, notes : tuple of str
@@ -49,7 +49,7 @@ class BatchSize(Shown):
     grid: np.ndarray
     optimum: np.ndarray = field(repr=False)
     chance: np.ndarray = field(repr=False)
-    factors: np.ndarray = field(repr=False)
+    beyond: np.ndarray = field(repr=False)
     title: str
     converged: bool
     warnings: tuple[str, ...]
@@ -69,6 +69,10 @@ class BatchSize(Shown):
             record["optimum"] = intervals(self.optimum[:, k])
             sizes = zip(self.grid, self.chance[k], strict=True)
             record["probability"] = {f"{size:g}": float(p) for size, p in sizes}
+            record["outside"] = {
+                "inside_data": bool(self.beyond[k] == 0),
+                "ranges": float(self.beyond[k]),
+            }
             record["beyond_grid"] = {
                 "below": float((self.optimum[:, k] < self.grid[0]).mean()),
                 "above": float((self.optimum[:, k] > self.grid[-1]).mean()),
@@ -197,23 +201,35 @@ def batch_size(
     centre, scale = SCALES[noise.on].forward(mean), noise.scale(mean, params, {})
     chance = probabilities(centre, np.broadcast_to(scale, centre.shape), grid, noise.on)
     middle = np.median(scores, axis=0)
-    factors = reach(fit, {"Z": middle})["Z"]
-    far = [
-        f"{z:.3g} ({say_reach({'Z': f})})" for z, f in zip(middle, factors, strict=True) if f != 1
-    ]
-    beyond = (f"Z beyond the data: {', '.join(far)}",) if far else ()
+    beyond = _beyond(fit, middle)
     return BatchSize(
         labels=labels,
         Z=scores,
         grid=np.array(grid),
         optimum=mean,
         chance=chance.mean(axis=0),
-        factors=factors,
+        beyond=beyond,
         title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
         converged=fit.converged and (capability is None or capability.converged),
-        warnings=(*warnings, *beyond),
+        warnings=(*warnings, *_far(middle, beyond)),
         notes=notes,
     )
+
+
+def _beyond(fit: "Fit", scores: np.ndarray) -> np.ndarray:
+    """How many ranges of the data's scores each lies outside them; negative below."""
+    data = fit.runs.column("Z").astype(float)
+    return (scores - np.clip(scores, data.min(), data.max())) / np.ptp(data)
+
+
+def _far(scores: np.ndarray, beyond: np.ndarray) -> tuple[str, ...]:
+    """What is said of scores outside the data."""
+    listed = [
+        f"{z:.3g} (by {abs(f):.2g} of the data's range)"
+        for z, f in zip(scores, beyond, strict=True)
+        if f != 0
+    ]
+    return (f"Z lies beyond the data: {', '.join(listed)}",) if listed else ()
 
 
 def composite(

@@ -57,9 +57,8 @@ def batch_size_law(grid: tuple[float, ...] = GRID, spread: float = 0.05) -> Law:
     if not 0 < spread < math.inf:
         raise LawError(f"spread is {spread!r}; expected a positive number, a typical change of Z.")
     noise = Noise(tail="normal", grid=grid, sigma=LogNormal(0.5 * math.log(2), 0.7))
-    values = noise.grid or ()
-    if values[0] <= 0:
-        raise LawError(f"grid is {grid!r}; batch sizes are positive.")
+    values = noise.grid
+    assert values
     low, high = math.log2(values[0]), math.log2(values[-1])
 
     def mean(c0: Any, c1: Any, Z: Any) -> Any:
