@@ -10,7 +10,7 @@ from bayescale.laws import CHINCHILLA
 from bayescale.laws.isoflop import MEANS, isoflop
 from bayescale.noise import Noise
 from bayescale.pooling import Pooling, independent, partial
-from bayescale.priors import HalfNormal, Normal
+from bayescale.priors import HalfNormal, LogNormal, Normal
 
 EXTRA = {"parabola": {}, "cubic": {"s": 0.2}, "powers": {"alpha": 0.5, "beta": 0.3}}
 VALLEY = {"L_min": 2.3, "G": 0.8, "a": 0.47, "h": 0.06, "C": 3e19}
@@ -58,8 +58,8 @@ def test_budgets_are_partially_pooled_unless_a_user_says_otherwise():
     law = isoflop()
     plain = {p.name: Model(law).pool(p) for p in law.params}
     assert plain["L_min"] == independent("budget")
-    assert plain["G"] == partial("budget", HalfNormal(0.2))
-    assert plain["h"] == partial("budget", HalfNormal(0.5))
+    assert plain["G"] == partial("budget", LogNormal(0.03, 0.8))
+    assert plain["h"] == partial("budget", LogNormal(0.3, 0.7))
     assert plain["a"] is None
     own = Model(law, Noise(), Pooling.of({"G": independent("budget")}))
     assert own.pool(law.param("G")) == independent("budget")

@@ -95,11 +95,11 @@ def split_options(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
     """Options of `fit`, and those of `read_runs`."""
     import inspect
 
-    from bayescale.fitting import fit
+    from bayescale.data.read import read_runs
 
-    known = inspect.signature(fit).parameters.keys() - {"law", "runs", "reading"}
-    sampling = {k: v for k, v in options.items() if k in known}
-    return sampling, {k: v for k, v in options.items() if k not in known}
+    known = inspect.signature(read_runs).parameters.keys() - {"source"}
+    reading = {k: v for k, v in options.items() if k in known}
+    return {k: v for k, v in options.items() if k not in known}, reading
 
 
 def _each(
