@@ -194,7 +194,8 @@ def objectives_of(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int 
         )
     by_label = [p.name for p in fit.law.params if p.by == label.name]
     each = names if by_label else names[:1]
-    found = [surface(fit, group | ({label.name: n} if by_label else {}), seed) for n in each]
+    known = label.name in fit.layout.labels  # the noise's scale may differ by it, or the law itself
+    found = [surface(fit, group | ({label.name: n} if known else {}), seed) for n in each]
     params = {}
     for p in fit.law.params:
         several = found if p.name in by_label else found[:1]

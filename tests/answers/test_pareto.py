@@ -307,6 +307,13 @@ def test_records_frames_and_draws(answer):
     np.testing.assert_allclose(tokens[:, 1] / tokens[:, 0], answer.values[0], rtol=1e-12)
 
 
+def test_noise_that_differs_by_objective_takes_no_part():
+    law, runs = paper_runs()
+    own = made_up(law, runs, noise=law.default_noise)
+    assert own.model.noise.by == "objective"
+    assert np.isfinite(bs.pareto(own, BUDGET, r=0.2).loss).all()
+
+
 def test_runs_with_both_losses_are_kept_for_the_picture(fit, answer):
     both_seen = (design()["r"] > 0).sum() // 2
     assert answer.runs.shape == (both_seen, 2)

@@ -131,9 +131,28 @@ class Pareto(Shown):
         return frontier.attains(*self.whole, target).mean(0)
 
     def attainment(self, levels: Any = (0.05, 0.5, 0.95), budget: int = 0) -> list[np.ndarray]:
-        """Contours of `attainable` at one budget, one a level, shape (corner, objective) each."""
+        """Contours of `attainable` at one budget, one a level, shape (corner, objective) each.
+
+        The edge of what can be had with the compositions looked at: beyond the losses of the first
+        and the last they run straight on. For any number of losses.
+        """
         losses, kept = self.whole
         return frontier.attainment(losses[:, budget], kept[:, budget], levels)
+
+    def band(self, budget: int = 0, levels: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Curves along the frontier at one budget that a share of draws attains.
+
+        For two losses and two sources; along the curve of 0.05 one draw in twenty is as low. From
+        the median losses of each point a line runs along the posterior SDs of both; each draw's
+        frontier, followed past the ends of the compositions, crosses it once.
+
+        Returns
+        -------
+        array, shape (level, point, 2)
+        """
+        from bayescale.answers.pareto.bands import band
+
+        return band(self, budget, levels)
 
     def choose(self, weights: Mapping[str, Any], by: str = "sum") -> list[FrontierChoice]:
         """What weights choose at each budget: what each draw would, and the best single choice.

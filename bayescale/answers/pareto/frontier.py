@@ -26,7 +26,7 @@ def efficient(losses: np.ndarray) -> np.ndarray:
     return found.reshape(losses.shape[:-1])
 
 
-def knee(losses: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def knee(losses: np.ndarray, kept: np.ndarray, smooth: bool = False) -> np.ndarray:
     """Where the frontier bulges farthest from the chord between its ends.
 
     Losses are measured from 0 at their least to 1 at their most on the draw's frontier; the chord
@@ -35,8 +35,9 @@ def knee(losses: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    array of int, shape (draw, budget)
-        Position of the point; -1 where a draw has no frontier of three points.
+    array, shape (draw, budget)
+        Position of the point, between points by a parabola where ``smooth``; NaN where a draw has
+        no frontier of three points.
     """
     inside = np.where(kept[..., None], losses, np.nan)
     enough = kept.sum(-1) >= 3
@@ -45,7 +46,17 @@ def knee(losses: np.ndarray, kept: np.ndarray) -> np.ndarray:
         high = np.nanmax(np.where(enough[..., None, None], inside, 1.0), axis=2, keepdims=True)
         bulge = 1 - ((inside - low) / (high - low)).sum(-1)
     found = np.argmax(np.where(np.isfinite(bulge), bulge, -np.inf), axis=-1)
-    return np.where(enough, found, -1)
+    step = _parabola(bulge, found) if smooth else 0.0
+    return np.where(enough, found + step, np.nan)
+
+
+def _parabola(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """How far from a largest value the top of the parabola through its neighbours lies."""
+    near = np.clip(place[..., None] + np.array([-1, 0, 1]), 0, values.shape[-1] - 1)
+    low, top, high = np.moveaxis(np.take_along_axis(values, near, -1), -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        step = 0.5 * (low - high) / (low - 2 * top + high)
+    return np.where(np.isfinite(step) & (np.abs(step) <= 1), step, 0.0)
 
 
 def hypervolume(losses: np.ndarray, kept: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -193,8 +193,14 @@ def _exponents(plane: Plane, mixes: Compositions, paired: bool) -> np.ndarray:
 
 
 def _knees(losses: np.ndarray, kept: np.ndarray, mixes: Compositions) -> np.ndarray:
-    place = frontier.knee(losses, kept)
-    return np.where((place >= 0)[..., None], mixes.shares[place], np.nan)
+    """Shares at the knee, shape (draw, budget, source); between points where these are in line."""
+    place = frontier.knee(losses, kept, smooth=mixes.kind != "mixture")
+    at = np.where(np.isfinite(place), place, 0.0)
+    low = np.floor(at).astype(int)
+    high = np.minimum(low + 1, len(mixes.shares) - 1)
+    part = (at - low)[..., None]
+    shares = mixes.shares[low] * (1 - part) + mixes.shares[high] * part
+    return np.where(np.isfinite(place)[..., None], shares, np.nan)
 
 
 def _reference(

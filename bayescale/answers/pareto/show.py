@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from bayescale.answers.pareto.answer import Pareto
 
-SHARES = {"r": "r", "share": "share", "mixture": "mixture"}
+ALL = 0.995  # share of draws that is as good as all
+WIDE = 4  # letters of a name in a heading
 
 
 def record(answer: "Pareto") -> dict[str, Any]:
@@ -102,26 +103,41 @@ def table(answer: "Pareto") -> Table:
     sized = np.isfinite(answer.n_params).any()
     columns = [answer.resource, *(_mix_names(answer))]
     columns += ["N", "90%"] if sized and answer.plane.budgets.free_size else []
-    columns += [f"D_{s}" for s in answer.sources]
-    for name in answer.objectives:
+    columns += [f"D_{s}" for s in _short(answer.sources)]
+    for name in _short(answer.objectives):
         columns += [f"L_{name}", "90%"]
     paired = np.isfinite(answer.weight).any()
-    columns += [f"w_{answer.objectives[0]}"] if paired else []
-    columns += ["on it"]
+    columns += [f"w_{_short(answer.objectives)[0]}"] if paired else []
+    columns += (
+        ["on it"] if answer.efficient[..., list(answer.marks)].mean((0, 1)).min() < ALL else []
+    )
     rows = [
         _row(answer, k, p, columns) for k in range(len(answer.budgets)) for p in answer.marks
     ]  # fmt: skip
     return Table(columns, rows, answer.title, answer.warnings, _notes(answer))
 
 
+def amount(answer: "Pareto", k: int) -> str:
+    """A budget as briefly as it can be written: 1e22, 1.5e22, 100B."""
+    value = float(answer.budgets[k])
+    brief = quantity(value, 1)
+    return brief if "e" in brief and float(brief) == value else quantity(value)
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names that leave room for numbers, where their first letters tell them apart."""
+    brief = [n if len(n) <= WIDE + 1 else n[:WIDE] for n in names]
+    return brief if len(set(brief)) == len(names) else list(names)
+
+
 def _mix_names(answer: "Pareto") -> Sequence[str]:
     if answer.kind == "mixture":
-        return [f"share_{s}" for s in answer.sources]
-    return ["r" if answer.kind == "r" else f"share_{answer.sources[1]}"]
+        return [f"share_{s}" for s in _short(answer.sources)]
+    return ["r" if answer.kind == "r" else f"share_{_short(answer.sources)[1]}"]
 
 
 def _row(answer: "Pareto", k: int, p: int, columns: Sequence[str]) -> list[str]:
-    cells = [quantity(float(answer.budgets[k]))]
+    cells = [amount(answer, k)]
     if answer.kind == "mixture":
         cells += [f"{x:.3g}" for x in answer.shares[p]]
     else:
@@ -137,10 +153,12 @@ def _row(answer: "Pareto", k: int, p: int, columns: Sequence[str]) -> list[str]:
         cells.append(quantity(float(np.nanmedian(answer.n_tokens[:, k, p, j]))))
     for j in range(len(answer.objectives)):
         cells += loss_cells(answer.loss[:, k, p, j])
-    if len(columns) > len(cells) + 1:
+    if any(name.startswith("w_") for name in columns):
         q = _known(answer.weight[:, k, p, 0])
         cells.append(f"{q['median']:.2f}" if q else "–")
-    return [*cells, f"{answer.efficient[:, k, p].mean():.0%}"]
+    if columns[-1] == "on it":
+        cells.append(f"{answer.efficient[:, k, p].mean():.0%}")
+    return cells
 
 
 def loss_cells(draws: np.ndarray) -> list[str]:
@@ -154,12 +172,14 @@ def loss_cells(draws: np.ndarray) -> list[str]:
 
 
 def _notes(answer: "Pareto") -> list[str]:
-    notes = [
-        f"90% credible intervals; L in {answer.unit}; {answer.cost}; on it: share of draws in "
-        "which nothing on the frontier betters the row in all losses"
-    ]
+    notes = [f"90% credible intervals; L in {answer.unit}; {answer.cost}"]
+    if np.isfinite(answer.weight).any():
+        first = answer.objectives[0]
+        notes[0] += f"; w: weight of {first} (of 1 for both) under which the row is the best"
+    if answer.efficient[..., list(answer.marks)].mean((0, 1)).min() < ALL:
+        notes[0] += "; on it: draws in which nothing betters the row in all losses"
     for k, c in enumerate(answer.budgets):
-        notes.append(f"at {answer.resource} = {quantity(float(c))}: {_budget_line(answer, k)}")
+        notes.append(f"at {answer.resource} = {amount(answer, k)}: {_budget_line(answer, k)}")
         for choice in answer.choices:
             if choice.budget == c:
                 notes.append("  " + choice.describe(answer.sources, answer.unit))
