@@ -117,7 +117,8 @@ class Contenders:
         if self.offset is None:
             return found
         at = SCALES[self.parts[0][0].fit.model.noise.on]
-        moved = at.forward(found) + self.offset[draw]
+        with np.errstate(divide="ignore", invalid="ignore"):  # a line may leave 0 to 1
+            moved = at.forward(np.clip(found, at.lower, at.upper)) + self.offset[draw]
         return np.where(np.isnan(found), np.nan, at.backward(moved))
 
 

@@ -11,7 +11,7 @@ from bayescale.answers.selection.contenders import Contenders
 from bayescale.answers.selection.price import Price
 from bayescale.tables import intervals, quantity
 
-SCANNED = 65  # budgets at which a curved pair is looked at before its crossing is refined
+SCANNED = 65  # points at which a curved pair is looked at before its crossing is refined
 
 
 @dataclass(frozen=True)
@@ -160,16 +160,20 @@ def by_roots(
     from scipy.optimize.elementwise import find_root
 
     pair, draws = [one, other], np.arange(runners.size)
-
-    def lead(log_c: np.ndarray, draw: np.ndarray) -> np.ndarray:
-        tokens = price.tokens(np.exp(np.ravel(log_c)))[:, pair]
-        reached = runners.at(np.ravel(draw).astype(int), pair, tokens)
-        gap = (reached[:, 1] - reached[:, 0]) * (1 if runners.larger else -1)
-        return gap.reshape(np.shape(log_c))
-
-    xs = _scanned(price, pair, within)
+    dear = pair[int(np.argmax((price.fixed + price.per_token)[pair]))]
+    xs = _scanned(price, dear, within)
     if xs is None:
-        return np.full(runners.size, np.nan), np.zeros(runners.size, dtype=bool)
+        return np.full(len(draws), np.nan), np.zeros(len(draws), dtype=bool)
+
+    def lead(log_d: np.ndarray, draw: np.ndarray) -> np.ndarray:
+        """How much better the second one is where the dearer one gets so many tokens."""
+        flat = np.exp(np.ravel(log_d))
+        tokens = price.tokens(price.budget(flat)[:, dear])
+        tokens[:, dear] = flat
+        reached = runners.at(np.ravel(draw).astype(int), pair, tokens[:, pair])
+        gap = (reached[:, 1] - reached[:, 0]) * (1 if runners.larger else -1)
+        return gap.reshape(np.shape(log_d))
+
     scan = np.stack([lead(np.full(len(draws), x), draws) for x in xs], axis=1)
     change = np.sign(scan[:, 1:]) * np.sign(scan[:, :-1]) < 0  # NaN (not affordable) is no change
     some = change.any(axis=1)
@@ -178,22 +182,20 @@ def by_roots(
     if some.any():
         ends = (xs[last[some]], xs[last[some] + 1])
         found: Any = find_root(
-            lead, ends, args=(draws[some].astype(float),), tolerances={"xrtol": 1e-12}
+            lead, ends, args=(draws[some].astype(float),), tolerances={"xrtol": 1e-13}
         )
-        C[some] = np.exp(found.x)
+        C[some] = price.budget(np.exp(found.x))[:, dear]
     above = scan[draws, np.minimum(last + 1, SCANNED - 1)] > 0
     return C, above
 
 
-def _scanned(price: Price, pair: list[int], within: tuple[float, float]) -> np.ndarray | None:
-    """Log budgets to look at, even in the tokens of the one whose serving costs more.
+def _scanned(price: Price, dear: int, within: tuple[float, float]) -> np.ndarray | None:
+    """Log tokens to look at, of the backbone whose serving costs more; None: never paid for.
 
     Just above what serving takes, its tokens rise from one to billions while the budget hardly
-    changes: a grid even in budgets would step over crossings there. None: it is never paid for.
+    changes: a grid even in budgets would step over crossings there.
     """
-    dear = pair[int(np.argmax((price.fixed + price.per_token)[pair]))]
     low, high = price.tokens(np.array(within))[:, dear]
     if np.isnan(high):
         return None
-    tokens = np.geomspace(1.0 if np.isnan(low) else low, high, SCANNED)
-    return np.log(price.budget(tokens)[:, dear])
+    return np.linspace(0.0 if np.isnan(low) else np.log(low), np.log(high), SCANNED)
