@@ -72,7 +72,7 @@ def approaches(
 def _exponents(ax: "Axes", answer: "Approaches", title: str | None) -> None:
     s, size = canvas.scale(ax), canvas.text_size(ax, 0.85)
     names = list(answer.answers)
-    for k, (name, one) in enumerate(answer.answers.items()):
+    for k, one in enumerate(answer.answers.values()):
         draws, y = one.exponents["a"], len(names) - 1 - k
         q, sd = intervals(draws), float(np.std(draws))
         colour = style.COLOURS[k]

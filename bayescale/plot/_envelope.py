@@ -40,12 +40,11 @@ def envelope(answer: "Envelope", *, ax: "Axes | None" = None, title: str | None 
     grid = answer.crossings.grid
     _curves(ax, answer, grid)
     xs, lowest = np.exp(grid), answer.crossings.lowest
-    keep = np.isfinite(lowest).all(axis=0)
-    style.draw_bands(ax, bands(xs[keep], lowest[:, keep]), style.BLUE)
+    style.draw_bands(ax, bands(xs, lowest), style.BLUE)
     _crossings(ax, answer)
     ax.set_xlim(xs[0] / 1.2, xs[-1] * 1.2)
     ends = answer.curves.data.loss
-    scales.pad_limits(ax, float(np.nanmin(lowest[:, keep])), float(ends.max()))
+    scales.pad_limits(ax, float(lowest.min()), float(ends.max()))
     scales.log_axis(ax, "x", "C")
     scales.log_axis(ax, "y")
     q = intervals(answer.exponents["a"])

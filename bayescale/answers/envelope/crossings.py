@@ -2,7 +2,7 @@ r"""Where the curves of neighbouring sizes cross, for every draw.
 
 Where the curves of sizes N_i < N_j cross, both lose the same to the best size, which lies between
 them, at their geometric mean but for a third-order term: with the Chinchilla law and h = ln N_j/N_i
-it lies higher by gamma h^2 (1 - 2a)/(24 a (1 - a)) in ln N, and as much for every pair with this h
+it lies higher by gamma h^2 (2a - 1)/(24 a (1 - a)) in ln N, and as much for every pair with this h
 (.01 for a = .6 and sizes a factor 4 apart). Taking the winner at each compute instead makes steps
 whose ends lie anywhere between two sizes.
 """
@@ -29,7 +29,7 @@ class Crossings:
     pair : integer array, shape (draw, crossing, 2)
         Runs that cross, the smaller first.
     lowest : array, shape (draw, point)
-        Least loss of all curves along ``grid``; infinite where no run has data.
+        Least loss of all curves with at most the compute of ``grid``.
     grid : array, shape (point,)
         Log compute.
     on : array, shape (draw, run)
@@ -91,7 +91,7 @@ def _chunk(curves: CurveDraws, draws: slice, grid: np.ndarray) -> tuple[np.ndarr
     pair[draw, nth] = np.stack([before[draw, point], after[draw, point]], axis=-1)
     compared = np.isfinite(loss[0]).sum(axis=0) > 1
     on = (best[:, compared, None] == np.arange(len(log_n))).any(axis=1)
-    return log_c, steeper, pair, np.exp(lowest), on
+    return log_c, steeper, pair, np.exp(np.minimum.accumulate(lowest, axis=1)), on
 
 
 def _difference(loss: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:

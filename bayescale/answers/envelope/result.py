@@ -66,16 +66,22 @@ class Envelope(Shown):
         return self.tokens.at(C)
 
     def loss(self, C: Any) -> np.ndarray:
-        """Least loss of the curves at budgets in FLOP, shape (draw, budget); NaN beyond the data.
+        """Least loss of the curves with at most C FLOP, shape (draw, budget); NaN beyond the data.
 
         It is that of the sizes at hand: between two of them the best size would lose a little
         less.
         """
         from bayescale.answers.points import read_values
 
-        log_c = np.log(read_values("C", C))
-        lowest = self.curves.at(log_c).min(axis=1)
-        return np.where(np.isfinite(lowest), lowest, np.nan)
+        log_c, grid = np.log(read_values("C", C)), self.crossings.grid
+        step = grid[1] - grid[0]
+        place = np.clip((log_c - grid[0]) / step, 0, len(grid) - 1 - 1e-9)
+        left = place.astype(int)
+        share = place - left
+        lowest = self.crossings.lowest
+        found = lowest[:, left] * (1 - share) + lowest[:, left + 1] * share
+        inside = (log_c >= grid[0] - 1e-9) & (log_c <= grid[-1] + 1e-9)
+        return np.where(inside, found, np.nan)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -104,10 +110,12 @@ class Envelope(Shown):
         found, largest = self.at_budgets(), self.span[1]
         budgets = []
         for k, c in enumerate(self.C):
-            factor = max(1.0, c / largest)
+            factor = float(max(1.0, c / largest))
             record: dict[str, Any] = {"C": float(c)}
             record |= {name: _intervals(v[:, k]) for name, v in found.items()}
-            budgets.append(record | {"outside": {"inside_data": factor <= 1, "factor": factor}})
+            budgets.append(
+                record | {"outside": {"inside_data": factor <= 1 + 1e-9, "factor": factor}}
+            )
         return {
             "approach": self.name,
             "source": self.source,
