@@ -24,6 +24,8 @@ def designed(law: Law, rows: int = 60) -> Runs:
     table = pd.DataFrame(known if set(wanted) <= set(known) else law.design())
     if "C" not in table and {"N", "D"} <= set(table):
         table["C"] = 6 * table["N"] * table["D"]
+    if "D" not in table and {"N", "C"} <= set(table):
+        table["D"] = table["C"] / (6 * table["N"])
     table[law.response] = MIDDLE[law.default_noise.on]
     for column in {c for c in (law.default_noise.by, law.default_noise.runs) if c}:
         if column not in table:

@@ -154,7 +154,7 @@ def equal_exponents(
     """
     _check_delta(delta)
     names = {p.name for p in fit.law.params if not (p.dims or p.by)}
-    if not {"alpha", "beta"} <= names:
+    if not ({"alpha", "beta"} <= names and {"N", "D"} <= {i.name for i in fit.law.inputs}):
         raise FitError(
             f"law '{fit.law.name}' has no exponents alpha and beta, one of size and one of data; "
             "ask a fit of chinchilla, coupled or repetition."
