@@ -182,7 +182,8 @@ def test_a_spike_in_a_curve_is_left_out():
 
 def test_shown_in_every_way(answer):
     record = json.loads(json.dumps(answer.to_dict()))
-    assert record["approach"] == "envelope" and record["converged"] is True
+    assert record["approach"] == "envelope"
+    assert record["converged"] is True
     assert [b["C"] for b in record["budgets"]] == [1e21, 1e24]
     assert record["budgets"][0]["loss"]["median"] > LAW["E"]
     assert record["budgets"][1]["loss"] is None  # beyond the data there is no curve
@@ -193,7 +194,9 @@ def test_shown_in_every_way(answer):
     assert set(frame["quantity"]) == {"a", "b", "N_opt", "D_opt", "tokens_per_param", "loss"}
     assert answer.dataset["N_opt"].dims == ("draw", "budget")
     text = str(answer)
-    assert "cross at C" in text and "a = " in text and "the data: intervals" in text
+    assert "cross at C" in text
+    assert "a = " in text
+    assert "the data: intervals" in text
     assert "<table>" in answer._repr_html_()
 
 
@@ -215,7 +218,8 @@ def test_loss_falls_along_compute_and_lies_on_the_curves(answer):
 def test_same_seed_same_draws():
     frame = curves_of(2, table=design(sizes=5, checkpoints=10))
     one, two, other = (bs.envelope(frame, draws=200, seed=s).exponents["a"] for s in (1, 1, 2))
-    assert (one == two).all() and (one != other).any()
+    assert (one == two).all()
+    assert (one != other).any()
 
 
 def test_compute_that_is_not_six_nd():
@@ -259,11 +263,13 @@ def refused(error, frame, **options):
 def test_refusals():
     frame = curves_of(table=design(sizes=5, checkpoints=10))
     text = refused(DataError, frame.rename(columns={"run": "shape"}))
-    assert "names the training run" in text and "isoflop" in text
+    assert "names the training run" in text
+    assert "isoflop" in text
     last = frame.groupby("run").tail(1)
     assert "has one checkpoint" in refused(DataError, last)
     one = frame[frame["run"] == "r1"]
-    assert "1 size of" in refused(DataError, one) and "3 sizes" in refused(DataError, one)
+    assert "1 size of" in refused(DataError, one)
+    assert "3 sizes" in refused(DataError, one)
     broken = frame.copy()
     broken.loc[3, "loss"] = np.nan
     assert "row 4" in refused(DataError, broken)
@@ -287,13 +293,16 @@ def test_curves_that_do_not_overlap_are_refused_with_the_reason():
     ]
     text = refused(FitError, curves_of(table=pd.concat(parts, ignore_index=True)))
     assert "fewer than three sizes lie on the envelope" in text
-    assert "overlap in compute" in text and "100M" in text and "1B" in text
+    assert "overlap in compute" in text
+    assert "100M" in text
+    assert "1B" in text
 
 
 def test_compute_out_of_proportion_is_refused():
     frame = curves_of(table=design(sizes=5))
     text = refused(DataError, frame.assign(C=6 * frame["N"] * frame["D"] ** 1.1))
-    assert "compute per token of run" in text and "C': ''" in text
+    assert "compute per token of run" in text
+    assert "C': ''" in text
 
 
 def test_two_sizes_that_cross_once_are_not_enough():
@@ -307,7 +316,8 @@ def test_real_curves(data_dir, monkeypatch):
     found = bs.envelope("gemstones-curves", draws=500)
     low, high = np.quantile(found.exponents["a"], [0.05, 0.95])
     assert 0.5 < low < high < 0.66
-    assert "768x3" in found.never and "1536x50" not in found.never
+    assert "768x3" in found.never
+    assert "1536x50" not in found.never
 
 
 def test_isoflop_data_have_no_envelope(data_dir, monkeypatch):

@@ -191,7 +191,7 @@ class Approaches(Shown):
                 cells = [name]
                 for x in ("a", "b"):
                     cells += _cells(answer.exponents[x], True) if k == 0 else ["", ""]
-                cells.append(quantity(float(c)))
+                cells += [quantity(float(c))] if len(self.C) > 1 else []
                 for x in QUANTITIES:
                     cells += _cells(self.optima[name][x][:, k], False)
                 rows.append(cells)
@@ -201,8 +201,11 @@ class Approaches(Shown):
             notes.append(
                 f"disagreement: 2 min(P, 1 - P) < {DISAGREE:g}, the posteriors taken as independent"
             )
-        columns = ["", "a", "90%", "b", "90%", "C", "N_opt", "90%", "D_opt", "90%"]
-        title = "Compute-optimal size by approach" + (f": {self.source}" if self.source else "")
+        at = ["C"] if len(self.C) > 1 else []
+        columns = ["", "a", "90%", "b", "90%", *at, "N_opt", "90%", "D_opt", "90%"]
+        title = "Compute-optimal size by approach"
+        title += "" if at else f" at C = {quantity(float(self.C[0]))}"
+        title += f": {self.source}" if self.source else ""
         return Table(columns, rows, title, self.warnings, notes)
 
 
