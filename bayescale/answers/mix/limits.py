@@ -65,7 +65,7 @@ def most_tokens(low: np.ndarray, high: np.ndarray, caps: np.ndarray) -> float:
     """The largest number of tokens for which any mixture is allowed; infinite without caps."""
     if np.isinf(caps).all():
         return np.inf
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         ends = np.where(low > 0, caps / np.where(low > 0, low, 1.0), np.inf)
     top = float(ends.min())
     finite = np.isfinite(caps)

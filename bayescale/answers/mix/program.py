@@ -81,7 +81,7 @@ def _to_corners(
     problem = region.problem
     near = np.where(shares - region.low < CORNER, region.low, shares)
     near = np.where(region.high - near < CORNER, region.high, near)
-    near /= near.sum(axis=1, keepdims=True)
+    near = region.within(near)
     there = problem.value(draws, problem.size(total), near * total[:, None])
     better = there <= value + TOLERANCE  # False where a target needs some tokens of its own
     return np.where(better[:, None], near, shares), np.where(better, there, value)

@@ -75,8 +75,15 @@ class Region:
         count = self.basis.shape[1]
         total = self.total * np.exp(x[..., count]) if self.problem.free else self.total
         shares = self.centre + x[..., :count] @ self.basis.T
+        return self.within(shares), np.broadcast_to(total, x.shape[:-1])
+
+    def within(self, shares: np.ndarray) -> np.ndarray:
+        """Shares moved to their limits where they pass them by rounding; they sum to one."""
         shares = np.clip(shares, self.low, self.high)
-        return shares / shares.sum(-1, keepdims=True), np.broadcast_to(total, x.shape[:-1])
+        # what that adds up to is taken from the source that is farthest from its limits
+        free = np.argmax(np.minimum(shares - self.low, self.high - shares), axis=-1)
+        rest = 1 - shares.sum(-1, keepdims=True)
+        return shares + rest * (np.arange(shares.shape[-1]) == free[..., None])
 
     def coordinates(self, shares: np.ndarray) -> np.ndarray:
         """Unknowns of mixtures, with the tokens of the coarse scan."""
