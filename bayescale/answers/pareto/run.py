@@ -9,7 +9,7 @@ import numpy as np
 from bayescale.answers.objectives import Objectives, objectives_of
 from bayescale.answers.pareto import asked, frontier, sizes
 from bayescale.answers.pareto.answer import Pareto
-from bayescale.answers.pareto.asked import Compositions
+from bayescale.answers.pareto.mixes import Compositions, read_compositions
 from bayescale.answers.pareto.plane import Budgets, Plane
 from bayescale.errors import FitError
 
@@ -93,7 +93,7 @@ def pareto(
     view = objectives_of(fit, group, seed)
     asked.check_trade(view)
     budgets = asked.read_budgets(view, C, D, N, cost, fit.law.name)
-    mixes = asked.read_compositions(view, r, shares, _kind(fit))
+    mixes = read_compositions(view, r, shares, _kind(fit))
     plane = Plane(view, budgets, asked.read_unique(view, U))
     said = asked.outside(view, mixes, budgets)
     answer = _frontier(plane, mixes, reference, fit.warnings + said)
