@@ -143,10 +143,12 @@ def _by_column(runs: "Runs", column: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _read(runs: "Runs", budgets: Any) -> np.ndarray:
     """Budgets as numbers, ascending and apart."""
-    parts = budgets.replace("+", ",+").split(",") if isinstance(budgets, str) else budgets
-    parts = [parts] if isinstance(parts, int | float) else list(np.atleast_1d(parts))
     if isinstance(budgets, str):
-        parts = [p.lstrip("+").strip() for p in _joined(parts)]
+        parts: list[Any] = [
+            p.lstrip("+").strip() for p in _joined(budgets.replace("+", ",+").split(","))
+        ]
+    else:
+        parts = list(np.atleast_1d(budgets))
     read = []
     for part in parts:
         try:
@@ -160,7 +162,7 @@ def _read(runs: "Runs", budgets: Any) -> np.ndarray:
     found = np.unique(read)
     close = np.flatnonzero(np.diff(np.log(found)) <= NEAR)
     if len(close):
-        one, other = found[close[0]], found[close[0] + 1]
+        one, other = (float(x) for x in found[close[0] : close[0] + 2])
         raise DataError(
             f"the budgets {short3(one)} and {short3(other)} lie within 10% of each other, so a run "
             "could lie on both slices; give one of them."

@@ -12,6 +12,8 @@ HOME = Path(__file__).parents[1] / "answers" / "isoflop_slices.py"
 def table(tmp_path_factory):
     """Simulated slices as a file."""
     spec = importlib.util.spec_from_file_location("isoflop_slices", HOME)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     path = tmp_path_factory.mktemp("isoflop") / "runs.csv"

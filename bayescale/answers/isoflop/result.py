@@ -242,7 +242,7 @@ class IsoFLOPs(Shown):
         import pandas as pd
 
         parts = [a.to_frame().assign(**{self.by: k}) for k, a in self.answers.items()]
-        joined = pd.concat(parts, ignore_index=True)
+        joined: Any = pd.concat(parts, ignore_index=True)
         return joined[[self.by, *(c for c in joined if c != self.by)]]
 
     def table(self) -> Table:

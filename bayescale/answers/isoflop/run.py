@@ -1,7 +1,7 @@
 """``isoflop``: runs at a few budgets in, compute-optimal sizes and their power law out."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,6 +15,34 @@ from bayescale.errors import DataError, FitError
 from bayescale.fitted import Fit
 
 DOUBT = 0.1  # P(minimum outside the slice) from which it is said
+
+
+@overload
+def isoflop(
+    runs: Any,
+    *,
+    budgets: Any = None,
+    shape: str = "powers",
+    deviations: bool = True,
+    C: Any = None,
+    by: None = None,
+    seed: int = 0,
+    **options: Any,
+) -> IsoFLOP: ...
+
+
+@overload
+def isoflop(
+    runs: Any,
+    *,
+    budgets: Any = None,
+    shape: str = "powers",
+    deviations: bool = True,
+    C: Any = None,
+    by: str,
+    seed: int = 0,
+    **options: Any,
+) -> IsoFLOPs: ...
 
 
 def isoflop(
