@@ -10,10 +10,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayescale import check as check
     from bayescale import plot as plot
+    from bayescale.answers.approaches.run import approaches as approaches
     from bayescale.answers.backbones import predict_backbones as predict_backbones
+    from bayescale.answers.batch_size import batch_size as batch_size
     from bayescale.answers.chain import Chain as Chain
     from bayescale.answers.composition import optima as optima
+    from bayescale.answers.data_limit import allocate_limited as allocate_limited
+    from bayescale.answers.envelope.run import envelope as envelope
+    from bayescale.answers.invariance.ask import equal_exponents as equal_exponents
+    from bayescale.answers.invariance.ask import invariance as invariance
+    from bayescale.answers.isoflop.run import isoflop as isoflop
+    from bayescale.answers.mix.run import mix as mix
     from bayescale.answers.multiplier import compute_multiplier as compute_multiplier
+    from bayescale.answers.pareto.run import pareto as pareto
+    from bayescale.answers.selection.run import select as select
+    from bayescale.answers.serving.optimum import inference_optimum as inference_optimum
+    from bayescale.answers.transfer import transfer_tax as transfer_tax
+    from bayescale.answers.worth import worth as worth
     from bayescale.check.comparison.run import compare as compare
     from bayescale.check.comparison.stacked import Stack as Stack
     from bayescale.choosing import arrange as arrange
@@ -67,10 +80,22 @@ if TYPE_CHECKING:
     from bayescale.saving import load as load
 
 _HOMES = {
+    "bayescale.answers.approaches.run": ("approaches",),
     "bayescale.answers.backbones": ("predict_backbones",),
+    "bayescale.answers.batch_size": ("batch_size",),
     "bayescale.answers.chain": ("Chain",),
     "bayescale.answers.composition": ("optima",),
+    "bayescale.answers.data_limit": ("allocate_limited",),
+    "bayescale.answers.envelope.run": ("envelope",),
+    "bayescale.answers.isoflop.run": ("isoflop",),
+    "bayescale.answers.invariance.ask": ("equal_exponents", "invariance"),
+    "bayescale.answers.mix.run": ("mix",),
     "bayescale.answers.multiplier": ("compute_multiplier",),
+    "bayescale.answers.pareto.run": ("pareto",),
+    "bayescale.answers.selection.run": ("select",),
+    "bayescale.answers.transfer": ("transfer_tax",),
+    "bayescale.answers.serving.optimum": ("inference_optimum",),
+    "bayescale.answers.worth": ("worth",),
     "bayescale.check.comparison.run": ("compare",),
     "bayescale.choosing": ("arrange",),
     "bayescale.check.comparison.stacked": ("Stack",),

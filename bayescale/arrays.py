@@ -64,6 +64,17 @@ def gammaln(x: Any) -> Any:
     return jax_special.gammaln(x)
 
 
+def log_ndtr(x: Any) -> Any:
+    """Log of the standard normal distribution function in the namespace of ``x``."""
+    if namespace(x) is np:
+        from scipy import special
+
+        return special.log_ndtr(x)
+    from jax.scipy import special as jax_special
+
+    return jax_special.log_ndtr(x)
+
+
 def softplus(x: Any) -> Any:
     """``log(1 + exp(x))`` without overflow."""
     return namespace(x).logaddexp(x, 0.0 * x)

@@ -214,7 +214,8 @@ def _moments(
     rng = np.random.default_rng([seed, 7])
     prior = packing.split(packing.join(packing.sample_prior(rng, 2000)))
     posterior = packing.split(drawn.vectors, drawn.centring)
-    law_sites = {p.site: p.name for p in model.law.params}
+    asked = [p for p in model.law.params if p.name not in model.law.nuisance]
+    law_sites = {p.site: p.name for p in asked}
     found = {}
     for site, shape in zip(packing.sites, packing.shapes, strict=True):
         name = law_sites.get(site.name.removesuffix("_pop"))

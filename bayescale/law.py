@@ -40,6 +40,10 @@ __all__ = [
     "renamed",
 ]
 
+_LISTS = (
+    "inputs", "params", "derived", "terms", "signs", "centres", "may_rise", "nuisance",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Law:
@@ -97,6 +101,9 @@ class Law:
     may_rise : tuple of str
         Inputs among N, D and C of which more may raise the loss while the others stay: N at a
         learning rate that suited a smaller model. Of others more never does.
+    nuisance : tuple of str
+        Parameters on which no answer rests: the gate lets their posterior be their prior, as that
+        of a slice's asymmetry is where the slice is narrow.
     recipe : tuple of (str, str)
         Factory's family and its options as JSON, by which a saved fit builds the law again.
 
@@ -129,10 +136,11 @@ class Law:
     tied: tuple[tuple[str, str], ...] = ()
     centres: tuple[Centre, ...] = ()
     may_rise: tuple[str, ...] = ()
+    nuisance: tuple[str, ...] = ()
     recipe: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for part in ("inputs", "params", "derived", "terms", "signs", "centres", "may_rise"):
+        for part in _LISTS:
             object.__setattr__(self, part, tuple(getattr(self, part)))  # a list is no value
         object.__setattr__(self, "labels", frozen_labels(self.name, self.labels))
         check_axes(self.name, self.axes, (*self.inputs, *self.params, *self.derived))
@@ -155,9 +163,12 @@ class Law:
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
         for d in self.derived:
-            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs)
+            own = {d.by} if d.by else set()
+            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs | own)
         self._check_centres()
         self._check_tied()
+        for name in self.nuisance:
+            self.param(name)
 
     def _check_centres(self) -> None:
         for c in self.centres:

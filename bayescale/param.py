@@ -147,6 +147,9 @@ class Param:
         Column of the run table for whose labels the parameter differs, such as ``target``. Each
         label has the prior to itself, unless a user's pooling says otherwise; the mean gets each
         row its own.
+    spread : Prior, optional
+        With ``by``: labels are partially pooled around a common value by default, and this is the
+        prior of the standard deviation between them. A user's pooling comes first.
     support : Support, optional
         Where the law accepts the parameter; a prior must stay within it. Default: the
         prior's own support.
@@ -163,6 +166,7 @@ class Param:
     latex: str = ""
     dims: tuple[str, ...] = ()
     by: str = ""
+    spread: Prior | None = None
     support: Support | None = None
     coordinate: Coordinate | None = None
     why: str = ""
@@ -172,6 +176,11 @@ class Param:
             raise LawError(
                 f"the prior of '{self.name}' is {self.prior!r}; expected a prior such as "
                 "LogNormal(1, 1)."
+            )
+        if self.spread is not None and not self.by:
+            raise LawError(
+                f"parameter '{self.name}' has a spread but no column by whose labels it differs; "
+                "give by= too."
             )
         allowed = self.allowed
         if self.coordinate is None and not allowed.contains(self.prior.support):
@@ -206,6 +215,9 @@ class Derived:
     """A quantity computed from parameters (and input references), such as a = β/(α+β).
 
     ``dims`` names the axes of its own that the function gives behind those of its arguments.
+    ``by`` names a column of labels, for each of which it is worked out from the parameters of that
+    label, whether or not they differ by it; under the column's name the function gets ones and
+    zeros, as the mean does. Left out where parameters are pooled over another column.
     """
 
     name: str
@@ -214,3 +226,4 @@ class Derived:
     unit: str = ""
     latex: str = ""
     dims: tuple[str, ...] = ()
+    by: str = ""

@@ -22,12 +22,14 @@ def quantity(value: float, digits: int = 3) -> str:
     """
     if value is None or not math.isfinite(value):
         return "–"
-    size = abs(value)
+    size = float(f"{abs(value):.{digits - 1}e}")  # as it's shown: 999.9B is 1T
     if size >= 1e15 or (0 < size < 1e-4):
         return f"{value:.{digits - 1}e}".replace("e+", "e").replace("e-0", "e-")
     for letter, unit in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e4)):
         if size >= unit:
             return f"{value / (1e3 if letter == 'K' else unit):.{digits}g}{letter}"
+    if size >= 10**digits:
+        return f"{float(f'{value:.{digits - 1}e}'):.0f}"  # 1460, not 1.46e+03
     return f"{value:.{digits}g}"
 
 

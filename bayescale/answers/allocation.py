@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.points import read_values, say_reach
-from bayescale.answers.prediction import beyond_warning
+from bayescale.answers.budgets import budget_notes, missing_note, price_of
+from bayescale.answers.points import read_values
 from bayescale.answers.regret import Choice, best_choice, judge_choices
 from bayescale.answers.surface import LawDraws, Surface, best_size, surface
 from bayescale.errors import FitError
@@ -209,12 +209,7 @@ def allocate_on(
 ) -> Allocation:
     """Find the compute-optimal size and tokens of any laws of N and D; see `allocate`."""
     budgets = read_values("C", C)
-    price = cost or runs.cost
-    if price.kind == "active":
-        raise FitError(
-            "this fit's compute counts active parameters, which a new size doesn't fix: pass "
-            "cost=six_nd(6 * share) with the share of parameters that are active."
-        )
+    price = price_of(runs, cost)
     draws = optimum(laws, price, budgets, _compute_range(runs))
     missing = np.isnan(draws["N_opt"]).mean(axis=0)
     if (missing == 1).any():
@@ -237,7 +232,7 @@ def allocate_on(
         unit=about.unit,
         cost=price.describe(),
         converged=about.converged,
-        warnings=about.warnings + _notes(reach, missing),
+        warnings=about.warnings + missing_note(missing) + budget_notes(runs, budgets),
     )
 
 
@@ -307,17 +302,6 @@ def check_law(fit: "Fit") -> None:
             f"law '{fit.law.name}' reads {', '.join(sorted(fit.law.columns))}; an allocation "
             "needs a law of N and D, such as chinchilla."
         )
-
-
-def _notes(reach: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
-    notes: tuple[str, ...] = ()
-    if missing.max() > 0:
-        share = f"{missing.max():.1%} of draws"
-        notes += (f"{share} have no optimum within range; intervals are of the rest.",)
-    if reach.max() > 1 + 1e-9:
-        far = say_reach({"C": float(reach.max())})
-        notes += (f"{far} the data. {beyond_warning()}",)
-    return notes
 
 
 def _finite(draws: np.ndarray) -> np.ndarray:

@@ -103,21 +103,23 @@ class BackbonePrediction(Shown):
         return Table(columns, rows, self.title, self.warnings, self.notes)
 
 
-def backbones_of(fit: "Fit") -> "Backbones":
+def backbones_of(fit: "Fit", laws: Sequence[str] = ("capability",)) -> "Backbones":
     """The backbones that a capability law was set up for.
 
     Raises
     ------
     FitError
-        The law is no capability law of accuracy.
+        The law is none of these capability laws.
     """
     from bayescale.families.family import _frozen
     from bayescale.laws.backbones import Backbones
 
     name, recipe = fit.law.recipe or ("", "")
-    if name != "capability":
+    if name not in laws:
+        what = "" if "capability-loss" in laws else " of accuracy"
         raise FitError(
-            f"law '{fit.law.name}' is no capability law of accuracy: it has no backbones."
+            f"law '{fit.law.name}' is no capability law{what}: it has no backbones. Fit "
+            f"{' or '.join(laws)}."
         )
     record = json.loads(recipe)["backbones"]
     return Backbones.from_dict({k: v if k == "scores" else _frozen(v) for k, v in record.items()})
@@ -161,7 +163,7 @@ def predict_backbones(
         The table lacks a benchmark, or holds what is no accuracy.
     """
     known = backbones_of(fit)
-    names, points, left, notes = _points(known, table, model)
+    names, points, left, notes = scores_of(known, table, model)
     left = np.asarray(left, dtype=float)
     tokens = _tokens(fit, D)
     each, tokens = np.repeat(np.arange(len(names)), len(tokens)), np.tile(tokens, len(names))
@@ -184,17 +186,22 @@ def predict_backbones(
     bad = [m for m, p in zip(found.models, found.negative, strict=True) if p >= LIKELY]
     if not bad:
         return found
-    said = (
+    return BackbonePrediction(**{**vars(found), "warnings": (*found.warnings, harmed(bad))})
+
+
+def harmed(models: Sequence[str]) -> str:
+    """What is said of backbones that more data may harm, by the law."""
+    return (
         f"B_hat may be below 0 (probability {LIKELY:.0%} or more) for "
-        f"{', '.join(dict.fromkeys(bad))}: stronger than any observed backbone, where the law "
+        f"{', '.join(dict.fromkeys(models))}: stronger than any observed backbone, where the law "
         "says that data do harm; don't read its trajectory there."
     )
-    return BackbonePrediction(**{**vars(found), "warnings": (*found.warnings, said)})
 
 
-def _points(
+def scores_of(
     known: "Backbones", table: Any, model: str
 ) -> tuple[Sequence[str], np.ndarray, Sequence[float], tuple[str, ...]]:
+    """Names, scores, what the scores leave, and notes: of a table's models, else the fit's own."""
     if table is None:
         return known.names, known.array, [np.nan] * len(known.names), ()
     if known.scores is None:

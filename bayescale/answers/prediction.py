@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from bayescale.fitted import Fit
 
+ANSWERS = ("loss", "new_run")  # keys of a record, which an input may not take
+
 
 @dataclass(frozen=True)
 class Prediction(Shown):
@@ -59,6 +61,11 @@ class Prediction(Shown):
     def __len__(self) -> int:
         return self.loss.shape[1]
 
+    def _inputs(self, k: int) -> dict[str, float | str]:
+        """Inputs of one point; one called as the answer, ``loss``, is told as ``loss_at``."""
+        names = {name: f"{name}_at" if name in ANSWERS else name for name in self.points}
+        return {names[name]: _plain(v[k]) for name, v in self.points.items()}
+
     def records(self) -> list[dict[str, Any]]:
         """A nested record for each point: inputs, ``loss``, ``new_run``, ``outside``."""
         listed = []
@@ -70,7 +77,7 @@ class Prediction(Shown):
             factors = {name: float(f[k]) for name, f in self.reach.items()}
             listed.append(
                 {
-                    **{name: _plain(v[k]) for name, v in self.points.items()},
+                    **self._inputs(k),
                     "loss": loss,
                     "new_run": intervals(self.new_run[:, k]),
                     "width_from": {name: float(v[k]) for name, v in self.width.items()},
@@ -99,7 +106,7 @@ class Prediction(Shown):
         """A tidy table: one row for each point and kind of interval."""
         rows = []
         for record in self.records():
-            inputs = {name: record[name] for name in self.points}
+            inputs = {name: record[name] for name in self._inputs(0)}
             for kind in ("loss", "new_run"):
                 rows.append({**inputs, "quantity": kind, **record[kind]})
         return frame(rows)
@@ -111,7 +118,8 @@ class Prediction(Shown):
 
         arrays = {"loss": (("draw", "point"), self.loss)}
         arrays["new_run"] = (("draw", "point"), self.new_run)
-        return xr.Dataset(arrays, {k: ("point", v) for k, v in self.points.items()})
+        inputs = {f"{k}_at" if k in ANSWERS else k: ("point", v) for k, v in self.points.items()}
+        return xr.Dataset(arrays, inputs)
 
     def table(self) -> Table:
         """The answer as a table."""
@@ -121,7 +129,7 @@ class Prediction(Shown):
             loss, new = record["loss"], record["new_run"]
             rows.append(
                 [
-                    *(_shown(record[name]) for name in self.points),
+                    *(_shown(v[k]) for v in self.points.values()),
                     with_spread(loss["median"], sd),
                     f"{with_spread(loss['q05'], sd)} to {with_spread(loss['q95'], sd)}",
                     f"{with_spread(new['q05'], sd)} to {with_spread(new['q95'], sd)}",

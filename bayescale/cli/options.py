@@ -17,3 +17,6 @@ Groups = Annotated[
     typer.Option("--group", metavar="COLUMN=NAME", help="The group, for a pooled fit: corpus=c4."),
 ]
 Seed = Annotated[int, typer.Option(metavar="INT", help="Seed of all randomness.", min=0)]
+Picture = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE.png", help="Also draw a picture (.svg, .pdf).")
+]

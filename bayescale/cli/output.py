@@ -4,6 +4,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 PIPE_WIDTH = 110  # columns where nobody says how wide the reader is
@@ -53,3 +54,45 @@ def answer(result: Any, as_json: bool) -> None:
         show_json(result.to_dict())
     else:
         show(result)
+
+
+def tell(
+    result: Any,
+    as_json: bool,
+    path: str | None,
+    draw: Callable[..., Any],
+    size: tuple[float, float] = (6.0, 4.3),
+) -> None:
+    """Print an answer, and draw its picture where one was asked for.
+
+    Parameters
+    ----------
+    result
+        With a table and ``to_dict``.
+    as_json
+        Whether its record is printed, and nothing else.
+    path
+        File of the picture, or None.
+    draw
+        ``draw(figure)``.
+    size
+        Inches of the picture.
+    """
+    if not as_json:
+        show(result)
+    if path:
+        from bayescale.plot.picture import write_picture
+
+        write_picture(path, draw, size)
+    if as_json:
+        show_json({**result.to_dict(), "plot": path})
+    elif path:
+        show(f"wrote {path}")
+
+
+def check_place(path: str | None) -> None:
+    """Refuse before the work what can't be drawn after it."""
+    if path:
+        from bayescale.plot.picture import check_picture
+
+        check_picture(path)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bayescale.arrays import namespace
 from bayescale.drift import SCALE, Drift
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
 from bayescale.noise.tails import STUDENT_CONSTANT, student_constant
-from bayescale.pooling import Pool, Pooling, independent
+from bayescale.pooling import Pool, Pooling, independent, partial
 from bayescale.priors import Normal, Prior
 from bayescale.scatter import SCALES
 
@@ -110,7 +112,9 @@ class Model:
         """Pooling of a parameter, named by itself or its coordinate, or by its own column."""
         own = {**self.noise.pools(), **(self.drift.pools() if self.drift else {})}.get(param.name)
         asked = own or self.pooling.get(param.name) or self.pooling.get(param.site)
-        return asked or (independent(param.by) if param.by else None)
+        if asked or not param.by:
+            return asked
+        return partial(param.by, param.spread) if param.spread else independent(param.by)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -211,8 +215,25 @@ class Model:
         return SCALES[self.noise.on].moved(mean, by)
 
     def derived(self, params: Values) -> dict[str, Any]:
-        """Derived quantities from parameters (and references)."""
-        return {d.name: call_with(d.function, params) for d in self.law.derived}
+        """Derived quantities from parameters (and references), save those of labels."""
+        return {d.name: call_with(d.function, params) for d in self.law.derived if not d.by}
+
+    def derived_by_label(
+        self, coordinates: Values, refs: Values, labels: Mapping[str, tuple[str, ...]]
+    ) -> dict[str, Any]:
+        """Derived quantities that are of a label, shape (..., label, *dims)."""
+        found: dict[str, Any] = {}
+        for d in self.law.derived:
+            if not d.by or set(self.cell_columns) - {d.by}:
+                continue
+            each = np.arange(len(labels[d.by]))
+            index = {d.by: each}
+            known = self.references(refs, index)
+            params = self.to_params(self.by_row(coordinates, index), known)
+            value = np.asarray(call_with(d.function, {**params, d.by: np.eye(len(each))}))
+            axis = value.ndim - len(d.dims) - 1
+            found[d.name] = value if value.shape[axis] > 1 else value.repeat(len(each), axis)
+        return found
 
     def row_log_likelihood(self, values: Values, batch: Mapping[str, Any]) -> Any:
         """Log density of each row's response, shape (..., row)."""

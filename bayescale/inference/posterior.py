@@ -61,9 +61,11 @@ def variables(
         cells = layout.cells if pooled or len(layout.cells) > 1 else ()
         there = _at_cells(params[p.name], p.dims, layout, "param", cells) if p.coordinate else None
         found[p.name] = there or own(p, "param")
-    dims = {d.name: d.dims for d in model.law.derived}
+    dims = {d.name: (*([d.by] if d.by else []), *d.dims) for d in model.law.derived}
     for name, value in model.derived(params).items():
         found[name] = _at_cells(value, dims[name], layout, "derived", layout.cells)
+    for name, value in model.derived_by_label(coordinates, layout.refs, layout.labels).items():
+        found[name] = Variable(value, dims[name], "derived")
     found |= {p.name: own(p, "noise") for p in model.noise.params()}
     found |= {p.name: own(p, "drift") for p in (model.drift.params() if model.drift else ())}
     found |= {p.site: own(p, "site") for p in model.law.params if p.coordinate and model.pool(p)}

@@ -14,6 +14,8 @@ from bayescale.priors import Normal, Prior
 if TYPE_CHECKING:
     from bayescale.data.scores import Scores
 
+LEAST_REACH = 0.25  # of a family, in terms of all models'
+
 
 @dataclass(frozen=True)
 class Backbones:
@@ -126,7 +128,9 @@ class Backbones:
         Returns
         -------
         mean, reach : array
-            Within the row's own family; a family with one model has the reach of all.
+            Within the row's own family; the reach of one whose models lie close together (or
+            that has one) is a quarter of all models'. Its data don't say how absorption falls, and
+            a share lost over next to no capability would be a fall without bounds.
         """
         xp = namespace(w)
         along = xp.matmul(w, self.array.T)
@@ -138,14 +142,10 @@ class Backbones:
         for label in self.family_names:
             own = along[..., [k for k, f in enumerate(self.families) if f == label]]
             means.append(own.mean(-1))
-            alone = np.ptp(self._of(label), axis=0).max() == 0
-            reaches.append(reach if alone else own.max(-1) - own.mean(-1))
+            reaches.append(xp.maximum(own.max(-1) - own.mean(-1), LEAST_REACH * reach))
         known = family.sum(-1)
         picked = [(xp.stack(x, axis=-1) * family).sum(-1) for x in (means, reaches)]
         return picked[0] + (1 - known) * mean, picked[1] + (1 - known) * reach
-
-    def _of(self, label: str) -> np.ndarray:
-        return self.array[[f == label for f in self.families]]
 
     def design(self, centre: float = 25e9) -> dict[str, Any]:
         """Columns of a plain design: five checkpoints of each model, around so many tokens."""

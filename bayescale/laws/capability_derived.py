@@ -31,21 +31,25 @@ def direction_quantities(backbones: Backbones) -> tuple[Derived, ...]:
 
 
 def derived_quantities(mean: Mean, reference: float) -> tuple[Derived, ...]:
-    """What a fit reports: w, lambda, Bm, B0, A at a reference, B_hat of each backbone."""
+    """What a fit reports: w, lambda, Bm, B0, A at a reference, B_hat of each backbone.
+
+    With families Bm, B0 and A are of a family, whose mean and reach of capability are its own.
+    """
     found = list(direction_quantities(mean.backbones))
-    if not mean.falls or mean.backbones.families:
-        return tuple(found)  # with families Bm and B0 are of a family: see `backbones`
-    known = mean.backbones
+    if not mean.falls:
+        return tuple(found)
+    known, by = mean.backbones, "family" if mean.backbones.families else ""
     tilted = ("tilt",) if known.count > 1 else ()
-    asked = ("A", "B_bar", "phi", *tilted)
+    asked = ("A", "B_bar", "phi", *tilted, *([by] if by else []))
+
+    def spread(v: Any) -> tuple[Any, Any]:
+        return known.spread(known.direction(v.get("tilt")), v.get("family"))
 
     def decay(v: Any) -> Any:
-        _, reach = known.spread(known.direction(v.get("tilt")))
-        return v["B_bar"] * v["phi"] / reach
+        return v["B_bar"] * v["phi"] / spread(v)[1]
 
     def base(v: Any) -> Any:
-        middle, _ = known.spread(known.direction(v.get("tilt")))
-        return v["B_bar"] + decay(v) * middle
+        return v["B_bar"] + decay(v) * spread(v)[0]
 
     def transfer(v: Any) -> Any:
         return v["A"] - decay(v) * math.log(reference / mean.centre)
@@ -56,11 +60,16 @@ def derived_quantities(mean: Mean, reference: float) -> tuple[Derived, ...]:
         return mean.rate(each, w[..., None, :], w @ known.array.T)
 
     at = f"transfer at D = {quantity(reference)} tokens"
+    falling = "decay of absorption with S"
+    found += [
+        Derived("A_ref", taking(asked, transfer), at, mean.unit, r"\hat{A}", by=by),
+        Derived("B0", taking(asked, base), "absorption at S = 0", mean.unit, "B_{0}", by=by),
+        Derived("Bm", taking(asked, decay), falling, mean.unit, "B_{m}", by=by),
+    ]
+    if by:
+        return tuple(found)  # B_hat of a backbone: see `bayescale.answers.backbones`
     return (
         *found,
-        Derived("A_ref", taking(asked, transfer), at, mean.unit, r"\hat{A}"),
-        Derived("B0", taking(asked, base), "absorption at S = 0", mean.unit, "B_{0}"),
-        Derived("Bm", taking(asked, decay), "decay of absorption with S", mean.unit, "B_{m}"),
         Derived(
             "B_hat",
             taking(asked, rates),

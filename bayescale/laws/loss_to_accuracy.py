@@ -5,7 +5,15 @@ from typing import Any
 
 from bayescale.arrays import namespace
 from bayescale.law import Coordinate, Input, Law, Param, Reference
-from bayescale.laws.plateau import check_floor, plateau, risen, risen_latex
+from bayescale.laws.plateau import (
+    check_floor,
+    inner_odds,
+    odds_of,
+    plateau,
+    reach_of,
+    risen,
+    risen_latex,
+)
 from bayescale.noise import Noise
 from bayescale.priors import Beta, LogNormal, Normal
 
@@ -50,9 +58,16 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
 
     at_centre = Coordinate(
         "odds",
-        lambda odds, k, loss_ref: loss_ref + odds / k,
-        lambda L_0, k, loss_ref: k * (L_0 - loss_ref),
+        lambda odds, reach, k, loss_ref: loss_ref + inner_odds(odds, reach) / k,
+        lambda h, L_0, k, loss_ref: odds_of(h, k * (L_0 - loss_ref)),
         "log odds of the rise at the data's geometric mean of loss",
+    )
+    rise = Coordinate(
+        "rise",
+        lambda rise, h, reach: rise * h / reach,
+        lambda k, h, L_0, loss_ref: k * reach_of(h, k * (L_0 - loss_ref)) / h,
+        "fall of the log odds of the rise per nat, at the data's geometric mean of loss",
+        "per nat",
     )
     prior, why, middle = Normal(0.0, 2.0), WHY_ODDS, "loss of half the rise"
     return Law(
@@ -60,8 +75,11 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
         title="Accuracy from loss: a sigmoid",
         inputs=(LOSS,),
         params=(
-            plateau(),
-            Param("k", LogNormal(3.0, 1.0), "steepness", "per nat", "k", why=WHY_STEEP),
+            plateau(lambda h, L_0, k, loss_ref: reach_of(h, k * (L_0 - loss_ref))),
+            Param(
+                "k", LogNormal(3.0, 1.0), "steepness", "per nat", "k", coordinate=rise,
+                why=WHY_STEEP,
+            ),
             Param("L_0", prior, middle, "nats/token", "L_{0}", coordinate=at_centre, why=why),
         ),
         mean=mean,
@@ -71,7 +89,7 @@ def loss_to_accuracy(floor: float = 0.0) -> Law:
         response_unit="",
         noise=NOISE,
         design=design,
-    )
+    )  # fmt: skip
 
 
 def mean_error(epsilon: Any, k: Any, gamma: Any, loss: Any) -> Any:
@@ -111,7 +129,7 @@ LOSS_TO_ERROR = Law(
     slopes=(("gamma", "gain"),),
     mean=mean_error,
     equation=r"Err = \epsilon - k \exp{\left(-\gamma L \right)}",
-    reference=Reference("Gadre et al. 2024", "2403.08540", "eq. 5"),
+    reference=Reference("Gadre et al. 2024", "2403.08540"),
     response="error",
     response_unit="",
     noise=NOISE,

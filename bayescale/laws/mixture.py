@@ -15,10 +15,10 @@ from bayescale.laws.mixture_plan import Plan
 from bayescale.noise import Noise
 from bayescale.signature import taking
 
+# the paper's own arXiv id isn't known here: one beside its title would be taken for it
 REFERENCE = Reference(
-    "Scaling Laws for Multimodal Data Mixtures; repetition of Muennighoff et al. 2023",
-    "2305.16264",
-    "section 3",
+    "Scaling Laws for Multimodal Data Mixtures (text, vision, audio); its repetition is that of "
+    "Muennighoff et al. 2023 (arXiv:2305.16264)"
 )
 
 

@@ -6,7 +6,15 @@ from bayescale.arrays import namespace
 from bayescale.law import Coordinate, Input, Law, Param, Reference
 from bayescale.laws.common import C
 from bayescale.laws.memoised import memoised
-from bayescale.laws.plateau import check_floor, plateau, risen, risen_latex
+from bayescale.laws.plateau import (
+    check_floor,
+    inner_odds,
+    odds_of,
+    plateau,
+    reach_of,
+    risen,
+    risen_latex,
+)
 from bayescale.noise import Noise
 from bayescale.priors import LogNormal, Normal
 
@@ -94,6 +102,19 @@ def observational(components: tuple[str, ...], floor: float = 0.0) -> Law:
         """P = f + (1 - f) h / (1 + exp(-(beta . S + alpha)))."""
         return risen(floor, h, (beta * S).sum(-1) + alpha)
 
+    odds = Coordinate(
+        "odds",
+        inner_odds,
+        lambda alpha, h: odds_of(h, alpha),
+        "log odds of the rise at the mean score",
+    )
+    rise = Coordinate(
+        "rise",
+        lambda rise, h, reach: rise * namespace(h).expand_dims(h / reach, axis=-1),
+        lambda beta, h, alpha: beta * namespace(h).expand_dims(reach_of(h, alpha) / h, axis=-1),
+        "rise of those log odds per unit of score, at the mean score",
+        "log odds",
+    )
     score = Input("S", "capability score of the model", "accuracy", ("component",), positive=False)
     steep, dims, unit = "log odds per unit of score", ("component",), "log odds"
     return Law(
@@ -101,9 +122,15 @@ def observational(components: tuple[str, ...], floor: float = 0.0) -> Law:
         title="Accuracy on a task from capability scores",
         inputs=(score,),
         params=(
-            plateau(),
-            Param("alpha", Normal(0.0, 2.0), "intercept", unit, r"\alpha", why=WHY_INTERCEPT),
-            Param("beta", Normal(0.0, 5.0), steep, unit, r"\beta", dims, why=WHY_WEIGHT),
+            plateau(lambda h, alpha: reach_of(h, alpha)),
+            Param(
+                "alpha", Normal(0.0, 2.0), "intercept", unit, r"\alpha", coordinate=odds,
+                why=WHY_INTERCEPT,
+            ),
+            Param(
+                "beta", Normal(0.0, 5.0), steep, unit, r"\beta", dims, coordinate=rise,
+                why=WHY_WEIGHT,
+            ),
         ),
         mean=mean,
         equation=risen_latex(floor, r"-\beta S - \alpha"),
@@ -115,7 +142,7 @@ def observational(components: tuple[str, ...], floor: float = 0.0) -> Law:
         design=lambda: {f"S_{c}": _spread(k) for k, c in enumerate(components)},
         signs=("beta",),
         recipe=recipe_of("observational", components=components, floor=floor),
-    )
+    )  # fmt: skip
 
 
 def _spread(nth: int) -> list[float]:

@@ -72,7 +72,7 @@ OVERTRAINING = Law(
         r"L = E + \left(a_{M} \cdot \left(\frac{D}{N}\right)^{\eta} "
         r"+ b_{M} \cdot \left(\frac{D}{N}\right)^{-\eta}\right) \cdot \left(6 N D\right)^{-\eta}"
     ),
-    reference=Reference("Gadre et al. 2024", "2403.08540", "eq. 4"),
+    reference=Reference("Gadre et al. 2024", "2403.08540"),
     derived=(
         Derived("alpha", lambda eta: 2 * eta, "size and data exponent", "", r"\alpha"),
         Derived("A", lambda a_M, eta: a_M * 6.0**-eta, "size term at N = 1", "nats/token", "A"),

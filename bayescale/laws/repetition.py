@@ -55,6 +55,26 @@ _CENTRED = Coordinate(
     meaning="loss due to finite data at the effective tokens of the data's centre",
     unit="nats/token",
 )
+_FED = Coordinate(
+    "fed_size",
+    to_param=lambda fed_size, B, alpha, beta, N_ref, U_ref: (
+        beta * B / alpha * U_ref**-beta * (fed_size * N_ref) ** alpha
+    ),
+    from_param=lambda A, B, alpha, beta, N_ref, U_ref: (
+        namespace(A).exp(effective.log_fed_size(A, B, alpha, beta, U_ref)) / N_ref
+    ),
+    meaning="size that the unique tokens feed at the data's centre, over that of the models",
+)
+# not the size term at the centre: with it a third of the prior has all models so far beyond
+# their data, or so far below, that sizes tell nothing of A, alpha and R_N_star
+_FED_SIZE = Param(
+    "A", LogNormal(1.0, 1.5), "size term at N = 1", "nats/token", "A", coordinate=_FED,
+    why="runs are made where both sizes and tokens count: published .1 to 1; two prior SDs: a "
+    "factor of 20 either way",
+)  # fmt: skip
+_SIZE_TERM = coefficient(
+    "A", "size_term", "alpha", "N", "size term at N = 1", "loss due to finite size"
+)
 _TOKENS = Param(
     "R_D_star", LogNormal(10.0, 1.0), "e-folding number of repetitions of the data", "epochs",
     "R_{D}^{*}",
@@ -109,9 +129,7 @@ def _made(excess_params: bool) -> Law:
         inputs=(N, D, U),
         params=(
             irreducible_loss(),
-            coefficient(
-                "A", "size_term", "alpha", "N", "size term at N = 1", "loss due to finite size"
-            ),
+            _FED_SIZE if excess_params else _SIZE_TERM,
             Param(
                 "B", TERM, "data term at D = 1", "nats/token", "B", coordinate=_CENTRED,
                 why=WHY_TERM,
@@ -121,8 +139,8 @@ def _made(excess_params: bool) -> Law:
             _TOKENS,
             *((_SIZE,) if excess_params else ()),
         ),
-        terms=("E", "size_term", "data_term"),
-        slopes=(("alpha", "size_term"), ("beta", "data_term")),
+        terms=("E", *(() if excess_params else ("size_term",)), "data_term"),
+        slopes=(*(() if excess_params else (("alpha", "size_term"),)), ("beta", "data_term")),
         mean=mean if excess_params else mean_of_tokens,
         equation=rf"L = E + \frac{{A}}{{{size}^{{\alpha}}}} + \frac{{B}}{{D'^{{\beta}}}}"
         + _D_EFFECTIVE + where,

@@ -1,8 +1,10 @@
-"""Noises by name."""
+"""Noises by name, and from their records."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from bayescale.noise.noise import Noise
+from bayescale.priors import prior_from_dict
 
 
 def student_t(**options: Any) -> Noise:
@@ -31,3 +33,11 @@ NOISES = {
     "normal": normal,
     "logit_normal": logit_normal,
 }
+
+
+def noise_from_dict(record: Mapping[str, Any]) -> Noise:
+    """Build a noise from `Noise.to_dict`'s record."""
+    kept: dict[str, Any] = {
+        k: prior_from_dict(v) if isinstance(v, dict) else v for k, v in record.items()
+    }
+    return Noise(**kept)

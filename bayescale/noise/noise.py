@@ -14,10 +14,11 @@ import numpy as np
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
 from bayescale.noise.memory import accumulate, innovations
+from bayescale.noise.rounding import check_grid, ends, log_mass, rounded
 from bayescale.noise.tails import TAILS, TailName
 from bayescale.param import Param
 from bayescale.pooling import Pool, independent
-from bayescale.priors import Gamma, LogNormal, Normal, Prior, prior_from_dict
+from bayescale.priors import Gamma, LogNormal, Normal, Prior
 from bayescale.scatter import SCALES, ScaleName
 
 CHECKPOINT = "checkpoint"  # memory counted in checkpoints, not along a column
@@ -64,6 +65,10 @@ class Noise:
         but a Student-t tail then lets runs lie anywhere, and a wrong law gets away with it.
     by : str, optional
         Column for whose labels sigma (and nu) differ, such as ``target``.
+    grid : tuple of float, optional
+        The response is only known to the nearest of these values (on the noise's scale; beyond
+        the ends too), as the best batch size of those tried. The likelihood of a row is then the
+        probability of its value. Normal tail only.
     """
 
     tail: TailName = "student_t"
@@ -79,6 +84,7 @@ class Noise:
     along: str | None = None
     memory: Prior | None = None
     offset: bool = True
+    grid: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.tail not in TAILS:
@@ -99,6 +105,8 @@ class Noise:
             raise LawError("noise without offsets of runs needs their memory: along='D'.")
         if self.along is None and self.memory is not None:
             raise LawError("noise has a memory only along a column: along='D'.")
+        if self.grid is not None:
+            object.__setattr__(self, "grid", check_grid(self))
         self._check_columns()
         self._check_priors()
 
@@ -214,6 +222,8 @@ class Noise:
         """
         at = SCALES[self.on]
         u = at.forward(y)
+        if self.grid:
+            return log_mass(*ends(self, u, mean, values, columns))
         z, scale = self.standardised(u, mean, values, columns)
         log_scale = namespace(scale).log(scale)
         return TAILS[self.tail].log_density(z, values) - log_scale + at.log_slope(y, u)
@@ -246,6 +256,10 @@ class Noise:
         """The NumPyro distribution of the response of rows without memory."""
         from numpyro import distributions as dist
 
+        if self.grid:
+            from bayescale.noise.rounded import Rounded
+
+            return Rounded(self, mean, values, columns)
         location = self.location(mean, values)
         base = TAILS[self.tail].numpyro(location, self.scale(mean, values, columns), values)
         back = SCALES[self.on].numpyro()
@@ -266,34 +280,17 @@ class Noise:
         if self.along is not None and "previous" in columns:
             noise = accumulate(noise, columns, values["memory"])
         drawn = self.location(mean, values) + self.scale(mean, values, columns) * noise
+        if self.grid:
+            return rounded(drawn, self.grid, SCALES[self.on])
         return SCALES[self.on].backward(drawn)
 
     def describe(self) -> str:
         """One line for tables and print-outs."""
-        name = "Student-t" if self.tail == "student_t" else "normal"
-        on = {"log": "log response", "logit": "log odds of the response"}.get(self.on, "response")
-        parts = [f"{name} on {on}"]
-        if self.known_sd:
-            parts.append(f"measurement sd from '{self.known_sd}'")
-        if self.varies_with:
-            parts.append(f"scale changes with {self.varies_with}")
-        if self.offsets:
-            parts.append(f"an offset for each '{self.runs}'")
-        if self.along:
-            parts.append(f"AR(1) along {self.along} in each '{self.runs}'")
-        if self.by:
-            parts.append(f"a scale for each '{self.by}'")
-        return ", ".join(parts)
+        from bayescale.noise.words import describe
+
+        return describe(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record that `noise_from_dict` reads back."""
         record = {f.name: getattr(self, f.name) for f in fields(self)}
         return {k: v.to_dict() if isinstance(v, Prior) else v for k, v in record.items()}
-
-
-def noise_from_dict(record: Mapping[str, Any]) -> Noise:
-    """Build a noise from `Noise.to_dict`'s record."""
-    kept: dict[str, Any] = {
-        k: prior_from_dict(v) if isinstance(v, dict) else v for k, v in record.items()
-    }
-    return Noise(**kept)

@@ -7,6 +7,7 @@ import numpy as np
 from bayescale.answers.allocation import check_law
 from bayescale.answers.points import read_values
 from bayescale.data.slices import NEAR, find_budgets
+from bayescale.errors import FitError
 from bayescale.plot import canvas, scales, style
 from bayescale.plot.bands import POINTS, Group, bands, frontier, groups, law_of, shown_rows, thinned
 from bayescale.tables import quantity
@@ -40,7 +41,8 @@ def isoflop(
     Parameters
     ----------
     fit : Fit
-        A fit of a law of N and D.
+        A fit of a law of N and D; or of the law ``isoflop``, whose own slices are drawn
+        (`bayescale.plot.slices` has their minima against compute, too).
     ax : matplotlib Axes, optional
         Where to draw; default: a new figure.
     budgets : number, str or several, optional
@@ -66,6 +68,8 @@ def isoflop(
     DataError
         A budget isn't a positive number.
     """
+    if fit.law.name == "isoflop" and fit.law.recipe:
+        return _own(fit, ax, title, budgets is None and cost is None and not group)
     check_law(fit)
     (part,) = groups(fit, group, most=1)
     few = thinned(fit)
@@ -80,8 +84,22 @@ def isoflop(
         text = quantity(budget) if k else f"C = {quantity(budget)} FLOP"
         _slice(ax, law, cost or fit.runs.cost, budget, best["N_opt"][:, k], sizes[0], colour, text)
         style.points(ax, *sizes, colour)
-        _minimum(ax, best["N_opt"][:, k], best["loss"][:, k])
-    _dress(ax, fit, title)
+        draw_minimum(ax, best["N_opt"][:, k], best["loss"][:, k])
+    dress(ax, fit, style.heading("IsoFLOP slices", fit, title), "run within 10% of C")
+    return ax
+
+
+def _own(fit: "Fit", ax: "Axes | None", title: str | None, plain: bool) -> "Axes":
+    """Slices of the law ``isoflop``, which has its budgets and its price from the runs."""
+    from bayescale.answers.isoflop.run import isoflop as read
+    from bayescale.plot._slices import valleys
+
+    if not plain:
+        raise FitError(
+            "a fit of the law 'isoflop' has slices of its own: leave budgets, cost and group out."
+        )
+    ax = canvas.new_axes(ax)
+    valleys(ax, read(fit), title)
     return ax
 
 
@@ -118,11 +136,21 @@ def _slice(
     text: str,
 ) -> None:
     """One slice with its bands, over its runs and around its minimum, named at its end."""
-    low, high = np.nanquantile(best, [0.05, 0.95])
-    ends = np.concatenate([sizes, [low / BESIDE, high * BESIDE]])
-    grid = np.geomspace(ends.min(), ends.max(), POINTS)
+    grid = around(best, sizes, BESIDE)
     tokens = cost.tokens(grid, np.full(POINTS, budget))
     draws = law.mean(np.arange(law.size)[:, None], N=grid, D=tokens)
+    draw_slice(ax, grid, draws, colour, text)
+
+
+def around(best: np.ndarray, sizes: np.ndarray, beside: float) -> np.ndarray:
+    """Sizes along a slice: over its runs, and a factor beyond both ends of its minimum's 90%."""
+    low, high = np.nanquantile(best, [0.05, 0.95])
+    ends = np.concatenate([sizes, [low / beside, high * beside]])
+    return np.geomspace(ends.min(), ends.max(), POINTS)
+
+
+def draw_slice(ax: "Axes", grid: np.ndarray, draws: np.ndarray, colour: str, text: str) -> None:
+    """One slice with its bands, named at its end, from losses of shape (draw, size)."""
     found = bands(grid, draws)
     style.draw_bands(ax, found, colour)
     ax.annotate(
@@ -137,7 +165,8 @@ def _slice(
     )
 
 
-def _minimum(ax: "Axes", size: np.ndarray, loss: np.ndarray) -> None:
+def draw_minimum(ax: "Axes", size: np.ndarray, loss: np.ndarray, hollow: bool = False) -> None:
+    """The minimum of a slice with the 90% interval of its size; hollow where it isn't interior."""
     low, middle, high = np.nanquantile(size, [0.05, 0.5, 0.95])
     s = canvas.scale(ax)
     ax.errorbar(
@@ -145,16 +174,20 @@ def _minimum(ax: "Axes", size: np.ndarray, loss: np.ndarray) -> None:
         [np.nanmedian(loss)],
         xerr=[[middle - low], [high - middle]],
         zorder=9,
-        **_mark(s),
+        **mark(s, hollow),
     )
 
 
-def _mark(s: float) -> dict[str, Any]:
+def mark(s: float, hollow: bool = False) -> dict[str, Any]:
+    """How a minimum looks at a scale ``s``."""
     look = {"color": style.INK, "marker": "D", "markersize": 4.5 * s, "markeredgecolor": "white"}
+    if hollow:
+        look |= {"markerfacecolor": "white", "markeredgecolor": style.INK}
     return look | {"markeredgewidth": 0.6 * s, "capsize": 2.5 * s, "elinewidth": 1.2 * s}
 
 
-def _dress(ax: "Axes", fit: "Fit", title: str | None) -> None:
+def dress(ax: "Axes", fit: "Fit", heading: str, runs: str) -> None:
+    """Axes, title and legend of slices; ``runs`` says which runs are drawn."""
     scales.log_axis(ax, "x", "N")
     ax.margins(x=0.14)
     ax.autoscale_view()
@@ -163,11 +196,11 @@ def _dress(ax: "Axes", fit: "Fit", title: str | None) -> None:
     style.finish(
         ax,
         fit,
-        style.heading("IsoFLOP slices", fit, title),
+        heading,
         "parameters N",
         f"{fit.law.response} ({fit.law.response_unit})",
     )
-    run = style.line_handle("run within 10% of C", style.GREY, "", marker="o")
+    run = style.line_handle(runs, style.GREY, "", marker="o")
     handles = [
         *style.level_handles(),
         style.line_handle(r"minimum, 90% of $N_\mathrm{opt}$", style.INK, "-", marker="D"),

@@ -5,7 +5,8 @@ Run it: ``python -m benchmarks.laws.capability_design``.
 The paper's runs are not public; its backbones and coefficients are, the rest are stand-ins
 (`bayescale.data.designs.capability`). The laws of capability are set beside laws of the backbone's
 size, across families: by leaving backbones out, and by the mean absolute error that the paper
-prints (loss .0383 nats with compute, .0087 with capability).
+prints (loss .0383 nats with compute, .0087 with capability). Last, P0, A, B_bar and phi partially
+pooled over families, and the A, B0, Bm that this gives each of them.
 """
 
 import numpy as np
@@ -13,8 +14,8 @@ import numpy as np
 import bayescale as bs
 from bayescale.check.at_runs import at_runs
 from bayescale.data.designs.capability import simulate_capability, truth
-from bayescale.tables import Table
-from benchmarks.laws.reporting import say
+from bayescale.tables import Table, render
+from benchmarks.laws.reporting import say, timed_fit
 
 READING = {"columns": {"C": ""}}
 
@@ -74,6 +75,30 @@ def accuracies() -> None:
     print(known.table())
 
 
+def families() -> None:
+    """Print A, B0 and Bm of each family, in the paper's units (tokens in billions), and truth."""
+    law, runs = bs.arrange("capability:families=yes", simulate_capability(0), **READING)
+    pooling = {name: bs.partial("family") for name in ("A", "B_bar", "phi")}
+    pooling["P0"] = bs.partial("family", bs.priors.HalfNormal(0.1))
+    fit = timed_fit(law, runs, pooling=pooling)
+    labels = fit.layout.labels["family"]
+    found = {"A": fit.draws("A_ref"), "B0": fit.draws("B0"), "Bm": fit.draws("Bm")}
+    rows, inside, true = [], 0, truth()
+    for k, family in enumerate(labels):
+        row = [family]
+        for name, draws in found.items():
+            low, middle, high = np.quantile(draws[:, k], [0.05, 0.5, 0.95])
+            scale, value = (1 if name == "A" else 100), true[f"{name}[{family}]"]
+            inside += int(low <= value <= high)
+            row += [f"{scale * middle:.3g}", f"{scale * low:.3g} to {scale * high:.3g}",
+                    f"{scale * value:.3g}"]  # fmt: skip
+        rows.append(row)
+    columns = ["family"] + [c for n in ("A", "B0 %", "Bm %") for c in (n, "90%", "truth")]
+    title = f"families partially pooled: {inside} of {3 * len(rows)} truths in their 90% intervals"
+    print(render(Table(columns, rows, title, text=columns[:1]), 150), flush=True)
+
+
 if __name__ == "__main__":
     losses()
     accuracies()
+    families()

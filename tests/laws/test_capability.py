@@ -11,9 +11,11 @@ from bayescale.answers.backbones import predict_backbones
 from bayescale.data.scores import capability_scores
 from bayescale.data.simulate import simulate
 from bayescale.families.capability import arrange
+from bayescale.inference.model import make_model
 from bayescale.laws.backbones import Backbones
 from bayescale.laws.capability import capability
 from bayescale.laws.capability_loss import capability_loss
+from bayescale.pooling import Pooling
 from bayescale.signature import call_with
 
 NO_ROLES = {"loss": "", "N": "", "C": ""}
@@ -64,6 +66,29 @@ def test_it_is_equations_7_and_8_of_the_paper():
     np.testing.assert_allclose(mean_rate, params["B_bar"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("pooled", [("A", "B_bar", "phi"), ("phi",), ()])
+def test_each_family_has_the_papers_coefficients_whatever_is_pooled(pooled):
+    known = backbones(True)
+    law = capability(known, centre=25e9, reference=1e9)
+    model = make_model(law, None, Pooling.of({n: bs.independent("family") for n in pooled}))
+    count, rng = len(known.family_names), np.random.default_rng(6)
+    shapes = {"tilt": (2,)} | {n: (count,) for n in pooled}
+    named = [p for p in model.params if p.name != "run_offset"]
+    drawn = {p.name: p.prior.sample(rng, (50, *shapes.get(p.name, ()))) for p in named}
+    drawn["run_offset"] = np.zeros((50, 12))
+    found = model.derived_by_label(drawn, {}, law.axes)
+    assert set(found) == {"A_ref", "B0", "Bm"}
+    assert all(v.shape == (50, count) for v in found.values())
+    place = np.array([known.family_names.index(f) for f in known.families])
+    params = model.by_row(drawn, {"family": place})
+    rows = {"S": known.array, "family": np.eye(count)[place], "D": np.full(12, 1e11)}
+    along = (known.array * known.direction(drawn["tilt"])[:, None, :]).sum(-1)
+    A, B0, Bm = (found[n][:, place] for n in ("A_ref", "B0", "Bm"))
+    level = params["P0"] + B0 * np.log(1e9 / 25e9)
+    expected = A * along + (B0 - Bm * along) * np.log(1e11 / 1e9) + level
+    np.testing.assert_allclose(law.mean(**params, **rows), expected, rtol=1e-9, atol=1e-12)
+
+
 def test_transfer_coefficients_of_all_benchmarks_have_length_one():
     law = capability(backbones(), absorption="none")
     found = derived(law, drawn(law))
@@ -100,17 +125,21 @@ def test_no_observed_backbone_absorbs_less_than_nothing(families):
     assert np.any(more - one < 0)
 
 
-def test_a_family_with_one_model_has_the_reach_of_all_and_a_new_family_their_spread():
+def test_a_family_of_close_models_has_a_least_reach_and_a_new_family_the_spread_of_all():
     plain = backbones()
-    families = ("lone", *(["big"] * 11))
+    along = plain.array @ (w := plain.direction(np.array([0.3, -0.2])))
+    close = np.argsort(along)[4:6]  # neighbours, and a family with one model
+    families = tuple("close" if k in close else "lone" if k == 0 else "big" for k in range(12))
     known = Backbones(plain.names, plain.points, families)
-    w = known.direction(np.array([0.3, -0.2]))
     mean, reach = plain.spread(w)
-    rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    assert np.ptp(along[close]) < reach / 4
+    names = known.family_names
+    rows = np.array([[float(f == n) for n in names] for f in ("lone", "close", "big", "new")])
     means, reaches = known.spread(w, rows)
-    along = plain.array @ w
-    assert means == pytest.approx([along[0], along[1:].mean(), mean])
-    assert reaches == pytest.approx([reach, along[1:].max() - along[1:].mean(), reach])
+    own = {n: along[[f == n for f in families]] for n in names}
+    big = own["big"].max() - own["big"].mean()
+    assert means == pytest.approx([own[n].mean() for n in ("lone", "close", "big")] + [mean])
+    assert reaches == pytest.approx([reach / 4, reach / 4, big, reach])
 
 
 def test_log_odds_stay_between_0_and_1_and_effects_add_up():

@@ -193,7 +193,7 @@ def test_latex_shows_the_equation_that_the_code_computes(law, setting):
 def test_plain_text_is_readable(law):
     text = law.text()
     assert not re.search(r"[\\{}$]", text), text
-    assert re.match(r"(L|P|S|Err)(_\w+)? = ", text), text
+    assert re.match(r"(L|P|S|Err|b)(_\w+)? = ", text), text
     assert text.count("(") == text.count(")")
     for item in law.inputs:
         if item.kind == "number":
@@ -206,7 +206,7 @@ def test_plain_text_is_readable(law):
 def test_law_says_what_it_is(law):
     assert law.title
     assert law.reference.text != Reference("user-defined").text
-    assert re.fullmatch(r"\d{4}\.\d{4,5}", law.reference.arxiv), law.reference
+    assert re.search(r"arXiv:\d{4}\.\d{4,5}\b", str(law.reference)), law.reference
     for p in law.params:
         assert p.meaning, p.name
         assert p.latex, p.name

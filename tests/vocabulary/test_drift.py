@@ -82,9 +82,7 @@ def test_a_law_takes_and_loses_it():
 
 
 def test_its_prior_is_replaced_by_name():
-    model = make_model(
-        bs.get_law("auto"), None, Pooling(), {"drift_scale": LogNormal(0.01, 0.1)}
-    )
+    model = make_model(bs.get_law("auto"), None, Pooling(), {"drift_scale": LogNormal(0.01, 0.1)})
     assert model.drift == Drift(scale=LogNormal(0.01, 0.1))
     with pytest.raises(bs.LawError, match="no parameter 'drift_scale'"):
         make_model(bs.get_law("kaplan"), None, Pooling(), {"drift_scale": LogNormal(0.01, 0.1)})

@@ -10,7 +10,7 @@ from bayescale.errors import FitError
 from bayescale.inference.batch import Layout, make_batch
 from bayescale.inference.model import Model
 from bayescale.inference.rows import at_rows
-from bayescale.noise.tails import TAILS
+from bayescale.noise.rounding import pit
 from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def from_posterior(
         scale=np.sqrt(noise_scale**2 + np.square(spread)),
         z=z,
         z_replicated=z_replicated,
-        pit=TAILS[noise.tail].probability(z, params),
+        pit=pit(noise, rng, seen, mean, params, batch["noise"]),
         log_density=np.asarray(density),
         effective=min(effective, len(mean)),
     )

@@ -164,7 +164,7 @@ class Watch:
 
     def _exponents(self, fit: "Fit", laws: Surface) -> dict[str, np.ndarray]:
         """Exponents and floor: a and E of laws of N and D, else all that isn't a coefficient."""
-        derived = [d.name for d in fit.law.derived]
+        derived = [d.name for d in fit.law.derived if not d.by]
         names = [p.name for p in fit.law.params if p.coordinate is None]
         if fit.law.of_n_and_d:
             derived, names = [n for n in derived if n == "a"], [n for n in names if n == "E"]

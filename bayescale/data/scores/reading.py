@@ -74,14 +74,7 @@ def read_accuracies(
     """
     if unit not in UNITS:
         raise DataError(f"unit is {unit!r}; expected one of {', '.join(UNITS)}.")
-    frame = _open(source)
-    key = _find(frame, model)
-    if key is None:
-        known = [str(c) for c in frame.columns]
-        raise DataError(
-            f"the table of scores has no column '{model}' that names the models; there are "
-            f"{listed(known)}. Say which with model='...'." + nearest(model, known)
-        )
+    frame, key = open_table(source, model)
     bench, score = _find(frame, "benchmark"), _find(frame, "score")
     if bench is not None and score is not None and bench not in (benchmarks or ()):
         frame = _wide(frame, key, bench, score)
@@ -92,6 +85,25 @@ def read_accuracies(
     models, values = _one_row_each(models, names, values)
     values, notes = _fractions(models, names, values, unit)
     return Accuracies(tuple(models), tuple(names), values, notes)
+
+
+def open_table(source: Any, model: str) -> "tuple[pd.DataFrame, str]":
+    """A table of models, and the column that names them.
+
+    Raises
+    ------
+    DataError
+        The file can't be read, or no column of that name.
+    """
+    frame = _open(source)
+    key = _find(frame, model)
+    if key is None:
+        known = [str(c) for c in frame.columns]
+        raise DataError(
+            f"the table of scores has no column '{model}' that names the models; there are "
+            f"{listed(known)}. Say which with model='...'." + nearest(model, known)
+        )
+    return frame, key
 
 
 def _open(source: Any) -> "pd.DataFrame":

@@ -1,0 +1,1 @@
+"""The best mixture of sources under a budget; see `bayescale.answers.mix.run.mix`."""

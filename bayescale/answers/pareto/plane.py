@@ -1,0 +1,119 @@
+"""All losses of one model under a budget, as functions of its size and of what it is trained on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.answers.objectives import Objectives
+
+if TYPE_CHECKING:
+    from bayescale.data.cost import CostModel
+
+STEP = 1e-4  # of ln N and ln r in central differences: the slopes' error is 1e-8 of them
+BLOCK = 200_000  # elements evaluated at a time
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """What is given out.
+
+    Parameters
+    ----------
+    values : array, shape (budget,)
+        FLOP, or tokens of all sources.
+    resource : {"C", "D"}
+        Which of the two.
+    cost : CostModel
+        How size and tokens are paid.
+    n_params : float, optional
+        The size, where it is not to be chosen.
+    """
+
+    values: np.ndarray
+    resource: str
+    cost: "CostModel"
+    n_params: float | None = None
+
+    @property
+    def free_size(self) -> bool:
+        """Whether the size is to be chosen."""
+        return self.resource == "C" and self.n_params is None
+
+    def tokens(self, log_n: Any, budget: Any) -> np.ndarray:
+        """Tokens of all sources together that a budget buys at a size."""
+        shape = np.broadcast_shapes(np.shape(log_n), np.shape(budget))
+        if self.resource == "D":
+            return np.broadcast_to(budget, shape)
+        size = np.exp(log_n) if self.n_params is None else np.broadcast_to(self.n_params, shape)
+        return self.cost.tokens(size, budget)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Losses under a budget, for all posterior draws.
+
+    Parameters
+    ----------
+    objectives : Objectives
+    budgets : Budgets
+    unique : array, shape (repeated,)
+        Unique tokens that there are of each source that the law lets repeat; infinite: enough.
+    """
+
+    objectives: Objectives
+    budgets: Budgets
+    unique: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        return self.objectives.size
+
+    @property
+    def sized(self) -> bool:
+        """Whether the size is known or chosen."""
+        return self.budgets.free_size or self.budgets.n_params is not None
+
+    def losses(self, draw: Any, log_n: Any, shares: Any, budget: Any) -> np.ndarray:
+        """Losses at sizes and compositions, broadcast together.
+
+        Parameters
+        ----------
+        draw : integer array
+        log_n : array
+            ln of the parameters.
+        shares : array, shape (..., source)
+            Of all tokens.
+        budget : array
+            FLOP or tokens.
+
+        Returns
+        -------
+        array, shape (..., objective)
+        """
+        total = self.budgets.tokens(log_n, budget)
+        D = total[..., None] * shares
+        places = self.objectives.places
+        U = np.minimum(D[..., places], self.unique) if len(places) else None
+        return self.objectives.losses(draw, np.exp(log_n), D, U)
+
+    def slopes(self, draw: Any, log_n: Any, log_r: Any, budget: Any) -> tuple[Any, Any]:
+        """Derivatives of the losses in ln N and in ln r at a fixed budget, for two sources.
+
+        Central differences; shape (..., objective) each.
+        """
+
+        def at(dx: float, dr: float) -> np.ndarray:
+            return self.losses(draw, log_n + dx, two_shares(log_r + dr), budget)
+
+        by_ratio = (at(0, STEP) - at(0, -STEP)) / (2 * STEP)
+        if not self.budgets.free_size:
+            return np.zeros_like(by_ratio), by_ratio
+        return (at(STEP, 0) - at(-STEP, 0)) / (2 * STEP), by_ratio
+
+
+def two_shares(log_r: Any) -> np.ndarray:
+    """Shares of two sources from ln of the second's tokens over the first's."""
+    second = 1 / (1 + np.exp(-np.asarray(log_r, dtype=float)))
+    return np.stack([1 - second, second], axis=-1)

@@ -1,0 +1,1 @@
+"""Which backbone to train on a compute budget, by the capability law."""

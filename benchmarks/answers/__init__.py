@@ -1,0 +1,1 @@
+"""Answers on real and simulated runs, beside what papers say of them."""
