@@ -7,7 +7,7 @@ from typing import Any
 from bayescale.check.extrapolation.result import Holdout
 from benchmarks.extrapolation.record import Record
 
-LAWS = ("chinchilla", "coupled")
+LAWS = ("chinchilla", "coupled", "auto")
 
 
 def run(

@@ -17,25 +17,70 @@ def _constant(name: str, of: str) -> DataSet:
 
 
 # means are of the catalogue's fourteen and these two; FRESH ones were not looked at before
-PORIAN = (_constant("porian-const", "porian"), _constant("porian-owt2-const", "porian-owt2"))
-FRESH = (
-    DataSet(
-        name="mammut-caption",
-        title="MaMMUT image-text models, caption loss, best setting per (N, pairs seen)",
+# the first mixture in the file that the largest size, 2.7B, was trained on
+_MIXTURE = {"arxiv": 0.02, "book": 0.1523, "c4": 0.4169, "github": 0.2185}
+
+
+def _domain(name: str) -> DataSet:
+    """One domain's loss along the training of five sizes on one mixture."""
+    record = find_dataset("slimpajama-mixtures")
+    return replace(
+        record,
+        name=f"slimpajama-{name}",
+        title=f"SlimPajama, one mixture of domains, five sizes, loss on {name}",
+        columns={"N": "model_size", "D": "n_tokens", "loss": f"{name}_loss"},
+        curves=None,
+        where=" and ".join(
+            f"weight_{k} > {w - 1e-3:.4f} and weight_{k} < {w + 1e-3:.4f}"
+            for k, w in _MIXTURE.items()
+        ),
+        note="Checkpoints of five trainings.",
+    )
+
+
+def _mammut(loss: str, what: str) -> DataSet:
+    return DataSet(
+        name=f"mammut-{loss}",
+        title=f"MaMMUT image-text models, {what} loss, best setting per (N, pairs seen)",
         file="laion_clip_mammut/clip_mammut_runs.csv",
         sha256="98c2b06ef80e5a582eb042bd95b4073e5bb4e3368628bf7f67ad1c1cde4027cc",
-        columns={"N": "n_params", "D": "samples_seen", "C": "train_flops", "loss": "loss_caption"},
+        columns={"N": "n_params", "D": "samples_seen", "C": "train_flops", "loss": f"loss_{loss}"},
         where="objective == 'contrastive+caption'",
         best_per=("N", "D"),
         citation="Nezhurina et al. (2025), arXiv:2506.04598",
         licence="none stated",
         note="D counts image-text pairs; C is the source's own count.",
+    )
+
+
+PORIAN = (_constant("porian-const", "porian"), _constant("porian-owt2-const", "porian-owt2"))
+FRESH = (
+    _mammut("caption", "caption"),
+    _mammut("contrastive", "contrastive"),
+    replace(
+        find_dataset("gemstones"),
+        name="gemstones-const",
+        title="Gemstones at a constant learning rate: checkpoints of 22 shapes",
+        file="gemstones/gemstones_constant_lr.csv",
+        sha256="11402e4c3281fa4507523b8890308be7590c43b909e6904b4dc6d6dbea2bf5a8",
     ),
-)
+    replace(
+        find_dataset("step-law"),
+        name="step-law-moe",
+        title="Step Law: 16 (active N, D) cells of sparse models, best learning rate and batch size",
+        file="step_law/moe_lr_bs_loss.csv",
+        sha256="653d585244a7b227423007e8b796bc16d76f6d24eb87b1919b8f048a91897b92",
+        columns={"N": "Na", "D": "D", "loss": "smooth loss"},
+    ),
+    *(_domain(d) for d in ("arxiv", "book", "c4", "github", "commoncrawl", "stackexchange",
+                           "wikipedia", "openhermes")),
+)  # fmt: skip
 
 # how rows belong to trainings, for leave-one-out, where no column says so: of Porian et al.'s
 # runs at a constant rate the budgets of one size are checkpoints of one training
-BY = {"porian-const": "N", "porian-owt2-const": "N", "mammut-caption": "row"}
+BY = {"porian-const": "N", "porian-owt2-const": "N"}
+BY |= {d.name: "row" if d.name.startswith(("mammut", "step")) else "N" for d in FRESH}
+BY["gemstones-const"] = "run_id"
 
 
 def sweeps() -> dict[str, DataSet]:
