@@ -15,6 +15,7 @@ from bayescale.answers.isoflop.result import IsoFLOP
 from bayescale.data.designs.isoflop_slices import (
     JOINT,
     PUBLISHED,
+    joint_exponent,
     simulate_joint,
     simulate_slices,
 )
@@ -108,10 +109,13 @@ def designs() -> None:
         mean = (text + ratio * np.random.default_rng(3).permutation(other)) / (1 + ratio)
         rows.append(_told(f"joint by shares, r = {ratio:g}", mean, published))
         found = bs.isoflop(simulate_joint(ratio), **SAMPLING)
-        label = f"joint, slices of C_total, r = {ratio:g}"
+        label = f"joint, slices of mean loss, r = {ratio:g}"
         rows.append(_row(label, found, "a", published))
     columns = ["", "a", "90%", "published", "inside", "verdict"]
-    print(Table(columns, rows, "Text/multimodal exponents by IsoFLOP"), flush=True)
+    own = ", ".join(f"{joint_exponent(r):.3f} at r = {r:g}" for r in JOINT)
+    notes = [f"mean loss weighted by tokens; without noise its minima have {own}"]
+    title = "Text/multimodal exponents by IsoFLOP"
+    print(Table(columns, rows, title, notes=notes, text=("", "verdict")), flush=True)
 
 
 def _row(label: str, found: Any, exponent: str, published: float) -> list[str]:
