@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from bayescale.answers.approaches import Approaches
 
 NARROW = 4.5  # inches of a figure below which panels stand one below the other
-SIZE = (9.4, 4.2)
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)))
 EXTEND = 1e4  # compute below the largest budget from where bands are drawn
 DRAWS = 400  # of a law whose optimum is found numerically
