@@ -4,6 +4,7 @@ python -m benchmarks.answers.isoflop            # all
 python -m benchmarks.answers.isoflop real       # one of bias, designs, real
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -60,10 +61,10 @@ def chinchilla_slices(name: str, width: str, seed: int = 0) -> tuple[Any, float,
     )
 
 
-def bias() -> None:
+def bias(only: str = "") -> None:
     """Errors of a and of N_opt, inside and far beyond the data, by shape and width."""
     rows = []
-    for name in TRUTHS:
+    for name in (n for n in TRUTHS if only in n):
         for width in WIDTHS:
             runs, a, log_g = chinchilla_slices(name, width)
             row = [name, width]
@@ -96,15 +97,15 @@ def _star(draws: np.ndarray, truth: float) -> str:
     return "" if low <= truth <= high else "*"
 
 
-def designs() -> None:
+def designs(only: str = "") -> None:
     """Exponents of the text/multimodal paper from slices simulated with them."""
     rows, draws = [], {}
-    for objective, ratios in PUBLISHED.items():
+    for objective, ratios in ((o, r) for o, r in PUBLISHED.items() if only in o):
         for ratio, published in ratios.items():
             found = bs.isoflop(simulate_slices(objective, ratio), **SAMPLING)
             draws[objective, ratio] = found.exponents["a"]
             rows.append(_row(f"{objective}, r = {ratio:g}", found, "a", published))
-    for ratio, published in JOINT.items():
+    for ratio, published in () if only else JOINT.items():
         text, other = draws["text", ratio], draws["multimodal", ratio]
         mean = (text + ratio * np.random.default_rng(3).permutation(other)) / (1 + ratio)
         rows.append(_told(f"joint by shares, r = {ratio:g}", mean, published))
@@ -130,9 +131,14 @@ def _told(label: str, draws: np.ndarray, published: float) -> list[str]:
     return [label, f"{middle:.3f}", f"{low:.3f} to {high:.3f}", f"{published:g}", inside, ""]
 
 
-PORIAN = (
-    "dataset == '{}' and hparams == '{}' and warmup == 'short' and lr_decay == '{}' and "
-    "param_count_convention == 'standard' and loss_split == '{}' and 2 <= D/N and D/N <= 200"
+PORIAN_FILE = f"{os.environ.get('BAYESCALE_DATA', '.')}/porian_isoflop/porian_isoflop.csv"
+TUNED = (
+    "hparams == 'tuned' and warmup == 'short' and lr_decay == 'const' and "
+    "param_count_convention == 'standard' and 2 <= D/N and D/N <= 200 and dataset == '{}'"
+)
+KAPLAN = (
+    "hparams == 'base' and warmup == 'long' and lr_decay == 'kaplan' and "
+    "param_count_convention == 'kaplan' and loss_split == 'train' and dataset == '{}'"
 )
 REAL: Mapping[str, tuple[str, dict[str, Any], str, str]] = {
     "llama3": ("llama3-isoflop", {}, "3.8e25",
@@ -142,13 +148,19 @@ REAL: Mapping[str, tuple[str, dict[str, Any], str, str]] = {
     "marin nemotron": ("marin-nemotron", {}, "1e22", "Chinchilla fit: a .39"),
     "porian refinedweb": ("porian", {}, "1e20", "Chinchilla fit: a .57 to .59"),
     "porian openwebtext2": ("porian-owt2", {}, "1e20", "Chinchilla fit: a .57 to .59"),
+    "porian tuned": (PORIAN_FILE, {"where": TUNED.format("refinedweb")}, "1e20",
+                     "Chinchilla fit: a .51 to .53"),
+    "porian as Kaplan": (PORIAN_FILE, {"where": KAPLAN.format("refinedweb")}, "1e20",
+                         "Kaplan: a .73"),
 }  # fmt: skip
 
 
-def real() -> None:
+def real(only: str = "") -> None:
     """Exponents of real sweeps by each shape, beside those of a Chinchilla fit to the same runs."""
     rows = []
     for label, (runs, reading, budget, expected) in REAL.items():
+        if only not in label:
+            continue
         for shape in MEANS:
             found = bs.isoflop(runs, shape=shape, C=budget, **SAMPLING, **reading)
             rows.append(_real_row(label, shape, found, expected))
@@ -175,4 +187,5 @@ PARTS = {"bias": bias, "designs": designs, "real": real}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
-        PARTS[part]()
+        kind, _, word = part.partition(":")
+        PARTS[kind](word)
