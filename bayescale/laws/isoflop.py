@@ -88,7 +88,7 @@ def isoflop(
     All three have curvature h_k at the minimum. Where slices are not symmetric, a parabola puts
     the minimum to their steeper side's far end: on slices simulated from Chinchilla's law with
     exponents .65 and .38, eight times the best size either way, N_opt is 15% too large, a cubic's
-    .5% too small, and ``powers`` exact (``python -m benchmarks.answers.isoflop``).
+    .5% too small, and ``powers`` exact (``python -m benchmarks.answers.isoflop_bias``).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""IsoFLOP answers: the bias of each shape, the text/multimodal paper's exponents, real sweeps.
+"""IsoFLOP answers: the text/multimodal paper's exponents recovered, and real sweeps.
 
 python -m benchmarks.answers.isoflop            # all
-python -m benchmarks.answers.isoflop real       # one of bias, designs, real
+python -m benchmarks.answers.isoflop real       # or designs
 """
 
 import os
@@ -24,77 +24,6 @@ from bayescale.laws.isoflop import MEANS
 from bayescale.tables import Table, quantity
 
 SAMPLING: dict[str, Any] = {"progress": False, "seed": 1}
-SHORT: dict[str, Any] = {"draws": 400, "warmup": 300}
-BUDGETS = np.geomspace(1e18, 1e21, 7)
-FAR = 1e24
-TRUTHS = {  # E, alpha, beta, size and data term at N = 4e8, D = 8e9
-    "Chinchilla, refitted (alpha .35, beta .37)": (1.82, 0.3473, 0.3672, 0.49, 0.50),
-    "as Marin's corpora (alpha .65, beta .38)": (2.50, 0.65, 0.38, 0.35, 0.35),
-    "steep data side (alpha .25, beta .45)": (1.80, 0.25, 0.45, 0.35, 0.35),
-}
-WIDTHS = {  # factor either way of the optimum, drift of the slices' centres over all budgets
-    "x2": (2.0, 0.0),
-    "x4": (4.0, 0.0),
-    "x8": (8.0, 0.0),
-    "x16": (16.0, 0.0),
-    "x8, centres drift by x4": (8.0, np.log(4.0)),
-}
-NOISE = 0.001
-
-
-def chinchilla_slices(name: str, width: str, seed: int = 0) -> tuple[Any, float, float]:
-    """Slices of a Chinchilla law, its exponent a, and ln N_opt at 1 FLOP over 6."""
-    E, alpha, beta, size_term, data_term = TRUTHS[name]
-    A, B = size_term * 4e8**alpha, data_term * 8e9**beta
-    a, log_g = beta / (alpha + beta), np.log(alpha * A / (beta * B)) / (alpha + beta)
-    factor, drift = WIDTHS[width]
-    shift = drift * np.linspace(-0.5, 0.5, len(BUDGETS))
-    best = np.exp(log_g + a * np.log(BUDGETS / 6) + shift)
-    N = (best[:, None] * np.geomspace(1 / factor, factor, 9)).ravel()
-    C = np.repeat(BUDGETS, 9)
-    params = {"E": E, "A": A, "B": B, "alpha": alpha, "beta": beta, "sigma": NOISE}
-    inputs = {"N": N, "D": C / 6 / N, "C": C}
-    return (
-        bs.simulate("chinchilla", params, inputs, noise=bs.log_normal(), seed=seed),
-        a,
-        float(log_g),
-    )
-
-
-def bias(only: str = "") -> None:
-    """Errors of a and of N_opt, inside and far beyond the data, by shape and width."""
-    rows = []
-    for name in (n for n in TRUTHS if only in n):
-        for width in WIDTHS:
-            runs, a, log_g = chinchilla_slices(name, width)
-            row = [name, width]
-            for shape in MEANS:
-                found = bs.isoflop(runs, shape=shape, **SAMPLING, **SHORT)
-                row += _errors(found, a, log_g)
-            rows.append(row)
-            print(row, flush=True)
-    columns = ["law", "slices", *(f"{s}: {what}" for s in MEANS for what in ("a", "N", "N(1e24)"))]
-    notes = [
-        f"7 budgets of 9 sizes, noise {NOISE:.1%}: error of the posterior median, * where the "
-        "truth lies outside the 90% interval; N at the middle budget, and at 1e24 FLOP"
-    ]
-    print(Table(columns, rows, "Bias of IsoFLOP shapes", notes=notes, text=("law", "slices")))
-
-
-def _errors(found: Any, a: float, log_g: float) -> list[str]:
-    cells = []
-    draws, middle = found.exponents["a"], float(BUDGETS[len(BUDGETS) // 2])
-    cells.append(f"{np.median(draws) - a:+.3f}{_star(draws, a)}")
-    for budget in (middle, FAR):
-        truth = np.exp(log_g + a * np.log(budget / 6))
-        sizes = found.n_opt(budget)[:, 0]
-        cells.append(f"{np.median(sizes) / truth - 1:+.1%}{_star(sizes, truth)}")
-    return cells
-
-
-def _star(draws: np.ndarray, truth: float) -> str:
-    low, high = np.quantile(draws, [0.05, 0.95])
-    return "" if low <= truth <= high else "*"
 
 
 def designs(only: str = "") -> None:
@@ -183,7 +112,7 @@ def _real_row(label: str, shape: str, found: IsoFLOP, expected: str) -> list[str
     return [*cells, expected]
 
 
-PARTS = {"bias": bias, "designs": designs, "real": real}
+PARTS = {"designs": designs, "real": real}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
