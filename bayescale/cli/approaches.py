@@ -24,7 +24,7 @@ def command(
     drop_before: opt.DropBefore = None,
     smooth: opt.Smooth = None,
     last: opt.Last = False,
-    draws: opt.Draws = 500,
+    draws: opt.Draws = 1000,
     plot: Picture = None,
     seed: Seed = 0,
     json: Json = False,

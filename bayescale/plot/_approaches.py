@@ -89,7 +89,7 @@ def _exponents(ax: "Axes", answer: "Approaches", title: str | None) -> None:
         )  # fmt: skip
     said = [d for d in answer.differences if d.quantity == "a"]
     for k, d in enumerate(said):
-        mark = "disagree" if d.disagree else "agree"
+        mark = "disagree" if d.disagree else "no disagreement"
         ax.annotate(
             f"{d.first} > {d.second}: P = {d.probability:.2f}, {mark}",
             (0.02, 0.02), (0, (len(said) - 1 - k) * 1.35 * size), xycoords="axes fraction",

@@ -31,7 +31,7 @@ def approaches(
     envelope: "Envelope | None" = None,
     run: str | tuple[str, ...] | None = None,
     law: "Law | str" = "chinchilla",
-    draws: int = 500,
+    draws: int = 1000,
     seed: int = 0,
     progress: bool | None = None,
     group: dict[str, Any] | None = None,
