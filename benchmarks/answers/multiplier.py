@@ -37,7 +37,8 @@ def show(title: str, found: Multiplier) -> None:
     """Print multipliers, and the spread of their logarithm."""
     print(f"\n{title}")
     print(found)
-    spread = np.std(np.log(np.where(np.isfinite(found.draws), found.draws, np.nan)), axis=0)
+    finite = np.where(np.isfinite(found.draws), found.draws, np.nan)
+    spread = np.nanstd(np.log(finite), axis=0)
     for name, row in zip(found.recipes, spread, strict=True):
         print(f"SD of ln multiplier, {name}: " + ", ".join(f"{x:.3f}" for x in row), flush=True)
 
