@@ -33,7 +33,8 @@ from benchmarks.laws.slimpajama_mixtures import last_checkpoints
 
 EXPECTED = {("vision", 2): ".63", ("vision", 3): ".23", ("vision", 5): ".03",
             ("audio", 3): ".43", ("audio", 5): ".14"}  # fmt: skip
-ASKED = {
+BUDGETS: tuple[dict[str, Any], ...] = ({"C": "6e20", "N": "1B"}, {"C": "1e22"})
+ASKED: dict[str, dict[str, Any]] = {
     "100B at 8B": {"D": "100B", "N": "8B"},
     "vision 5B, audio 3B unique": {
         "D": "100B", "N": "8B", "unique": {"vision": "5B", "audio": "3B"}
@@ -53,7 +54,7 @@ def slimpajama(path: str | None) -> None:
         fit = bs.fit(law, runs, seed=1, progress=False)
     rows = []
     for targets in (None, "github", "openhermes"):
-        for budget in ({"C": "6e20", "N": "1B"}, {"C": "1e22"}):
+        for budget in BUDGETS:
             found = bs.mix(fit, targets=targets, **budget)
             rows.append(
                 [targets or "mean of 8", *_row(found), f"{_warm(fit, targets, budget):.1f}"]
@@ -66,7 +67,7 @@ def slimpajama(path: str | None) -> None:
     print(Table(columns, rows, title, text=("targets", "budget")), flush=True)
 
 
-def _warm(fit: Fit, targets: str | None, budget: dict[str, str]) -> float:
+def _warm(fit: Fit, targets: str | None, budget: Mapping[str, Any]) -> float:
     begin = time.perf_counter()
     bs.mix(fit, targets=targets, **budget)
     return time.perf_counter() - begin
