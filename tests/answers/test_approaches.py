@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayescale as bs
@@ -158,7 +159,8 @@ def test_from_runs_as_far_as_they_allow(monkeypatch, chinchilla):
 
 
 def test_checkpoints_are_fitted_as_parts_of_runs(monkeypatch, chinchilla, envelope):
-    """The law sees few checkpoints of each run, near the envelope, with offsets and memory."""
+    """The law sees few checkpoints of each run, near the envelope, with memory, and offsets
+    where sizes have several runs."""
     seen = {}
 
     def fit(law, runs, **settings):
@@ -170,10 +172,13 @@ def test_checkpoints_are_fitted_as_parts_of_runs(monkeypatch, chinchilla, envelo
     options = {"isoflop": stated(0.5), "envelope": envelope, "C": "1e22"}
     bs.approaches(frame, run="run", law="coupled", draws=77, seed=3, **options)
     assert (seen["law"], seen["draws"], seen["seed"]) == ("coupled", 77, 3)
-    assert seen["noise"] == bs.Noise(runs="curve_of", along="D")
+    assert seen["noise"] == bs.Noise(tail="normal", runs="curve_of", along="D", offset=False)
     counts = seen["runs"].table.groupby("curve_of").size()
     assert len(counts) == 6
     assert counts.max() <= 12
+    twice = pd.concat([frame, frame.assign(run=frame["run"] + "b", loss=frame["loss"] * 1.001)])
+    bs.approaches(twice, run="run", **options)
+    assert seen["noise"] == bs.Noise(runs="curve_of", along="D")
     ends = frame.groupby("run").tail(1)
     seen.clear()
     bs.approaches(ends, run="run", **options)
