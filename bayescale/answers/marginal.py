@@ -48,7 +48,8 @@ def token_slopes(objectives: Objectives, at: Mix) -> np.ndarray:
         slope: Any = 0.0
         for weight, move in zip(weights, moves, strict=True):
             D = at.tokens + move * step * np.eye(len(at.tokens))[k]
-            slope = slope + weight * _losses(objectives, draws, at, D)
+            with np.errstate(invalid="ignore"):  # infinite losses of targets without own tokens
+                slope = slope + weight * _losses(objectives, draws, at, D)
         found.append(slope / step)
     return np.stack(found, axis=1)
 

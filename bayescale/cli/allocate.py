@@ -9,8 +9,6 @@ from bayescale.cli.options import FitFile, Groups, Json, Picture, Seed
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
 
-WIDE = (9.0, 3.9)  # inches of a picture of two panels
-
 
 def command(
     fit: FitFile,
@@ -105,7 +103,7 @@ def _serving(fit: "Fit", asked: dict[str, Any], json: bool, plot: str | None) ->
 
         serving(found, figure=figure)
 
-    tell(found, json, plot, draw, WIDE)
+    tell(found, json, plot, draw, wide=True)
 
 
 def _limited(
@@ -121,7 +119,7 @@ def _limited(
 
         data_limit(found, figure=figure)
 
-    tell(found, json, plot, draw, WIDE)
+    tell(found, json, plot, draw, wide=True)
 
 
 def _plain(

@@ -1,6 +1,6 @@
 """``bayescale approaches``: parametric, IsoFLOP and envelope from one table of runs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ def command(
     drop_before: opt.DropBefore = None,
     smooth: opt.Smooth = None,
     last: opt.Last = False,
-    draws: opt.Draws = 500,
+    draws: opt.Draws = 1000,
     plot: Picture = None,
     seed: Seed = 0,
     json: Json = False,
@@ -44,7 +44,6 @@ def command(
     from bayescale.cli.modelling import curve_arguments, reading_arguments
     from bayescale.cli.output import check_place, tell
     from bayescale.cli.reading import split_values
-    from bayescale.plot._approaches import SIZE
 
     check_place(plot)
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
@@ -54,9 +53,9 @@ def command(
         progress=False if json else None, **reading,
     )  # fmt: skip
 
-    def draw(figure: object) -> None:
+    def draw(figure: Any) -> None:
         from bayescale.plot import approaches as picture
 
-        picture(found, figure=figure)  # type: ignore[arg-type]
+        picture(found, figure=figure)
 
-    tell(found, json, plot, draw, SIZE)
+    tell(found, json, plot, draw, wide=True)

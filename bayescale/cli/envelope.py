@@ -1,6 +1,6 @@
 """``bayescale envelope``: compute-optimal sizes from where training curves cross."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -72,9 +72,9 @@ def command(
         **reading,
     )  # fmt: skip
 
-    def draw(figure: object) -> None:
+    def draw(figure: Any) -> None:
         from bayescale.plot import envelope as picture
 
-        picture(found, ax=figure.add_subplot())  # type: ignore[attr-defined]
+        picture(found, ax=figure.add_subplot())
 
     tell(found, json, plot, draw)

@@ -68,7 +68,7 @@ def command(
     from bayescale.cli.reading import pairs, split_values
     from bayescale.saving import load
 
-    asked = {
+    asked: dict[str, Any] = {
         "C": C,
         "D": D,
         "N": N,
@@ -82,12 +82,12 @@ def command(
         "draws": draws or None,
         "seed": seed,
     }
-    groups = pairs(group, "--group", "column=name, such as corpus=c4")
+    asked |= pairs(group, "--group", "column=name, such as corpus=c4")
     if plot:
         from bayescale.plot.picture import check_picture
 
         check_picture(plot)
-    found = mix(load(fit), **asked, **groups)
+    found = mix(load(fit), **asked)
     if not json:
         show(found)
     if plot:

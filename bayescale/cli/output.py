@@ -61,7 +61,7 @@ def tell(
     as_json: bool,
     path: str | None,
     draw: Callable[..., Any],
-    size: tuple[float, float] = (6.0, 4.3),
+    wide: bool = False,
 ) -> None:
     """Print an answer, and draw its picture where one was asked for.
 
@@ -75,15 +75,17 @@ def tell(
         File of the picture, or None.
     draw
         ``draw(figure)``.
-    size
-        Inches of the picture.
+    wide
+        Whether the picture has two panels.
     """
     if not as_json:
         show(result)
     if path:
+        from bayescale.plot.canvas import HEIGHT, WIDTH
+        from bayescale.plot.intervals import SIZE
         from bayescale.plot.picture import write_picture
 
-        write_picture(path, draw, size)
+        write_picture(path, draw, SIZE if wide else (WIDTH, HEIGHT))
     if as_json:
         show_json({**result.to_dict(), "plot": path})
     elif path:

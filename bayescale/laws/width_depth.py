@@ -7,6 +7,7 @@ import numpy as np
 from bayescale.arrays import namespace, power
 from bayescale.law import Coordinate, Derived, Input, Law, Param, Reference
 from bayescale.laws.chinchilla import CHINCHILLA
+from bayescale.laws.common import TERM, WHY_TERM
 from bayescale.priors import LogNormal, Normal
 
 WIDTH = Input("width", "width of the residual stream", "units")
@@ -23,12 +24,35 @@ def mean(
     return E + A * power(N, -alpha) * xp.exp(kappa * off**2) + B * power(D, -beta)
 
 
+def _shift(R: Any, rho: Any, width_ref: Any, depth_ref: Any, N_ref: Any) -> Any:
+    """Log of the best width over depth, over that of the data's geometric means."""
+    return namespace(R).log(R * N_ref**rho * depth_ref / width_ref)
+
+
+# of the size term at the best shape, which may lie outside the data, these say less
+_SIZE_TERM = Coordinate(
+    "size_term",
+    lambda size_term, alpha, kappa, shape_shift, N_ref: (
+        size_term * N_ref**alpha * namespace(kappa).exp(-kappa * shape_shift**2)
+    ),
+    lambda A, alpha, kappa, R, rho, N_ref, width_ref, depth_ref: (
+        A * N_ref**-alpha
+        * namespace(R).exp(kappa * _shift(R, rho, width_ref, depth_ref, N_ref) ** 2)
+    ),
+    "loss due to finite size at the data's geometric means of N, width and depth",
+    "nats/token",
+)  # fmt: skip
+
 WIDTH_DEPTH = Law(
     name="width-depth",
     title="Loss from parameters, tokens and the shape of the model",
     inputs=(*CHINCHILLA.inputs, WIDTH, DEPTH),
     params=(
-        *CHINCHILLA.params,
+        *(p for p in CHINCHILLA.params if p.name != "A"),
+        Param(
+            "A", TERM, "size term at N = 1 of the best shape", "nats/token", "A",
+            coordinate=_SIZE_TERM, why=WHY_TERM,
+        ),
         Param(
             "kappa", LogNormal(0.03, 1.0), "what a shape off its best costs", "", r"\kappa",
             why="one e-fold off the best shape costs 3% of the size term, two 13%, three 31%",
@@ -40,9 +64,7 @@ WIDTH_DEPTH = Law(
                 lambda shape_shift, rho, width_ref, depth_ref, N_ref: (
                     width_ref / depth_ref * namespace(shape_shift).exp(shape_shift) * N_ref**-rho
                 ),
-                lambda R, rho, width_ref, depth_ref, N_ref: namespace(R).log(
-                    R * N_ref**rho * depth_ref / width_ref
-                ),
+                _shift,
                 "log of the best width over depth, over that of the data's geometric means",
             ),
             why="the best shape lies within a factor of 20 of the centre of those trained",
@@ -51,7 +73,7 @@ WIDTH_DEPTH = Law(
             "rho", Normal(0.0, 0.3), "exponent of N in the best width over depth", "", r"\rho",
             why="0: one shape for all sizes; 1/2: larger models are wider, none deeper",
         ),
-    ),
+    ),  # fmt: skip
     terms=CHINCHILLA.terms,
     slopes=CHINCHILLA.slopes,
     mean=mean,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from bayescale.answers.approaches import Approaches
 
 NARROW = 4.5  # inches of a figure below which panels stand one below the other
-SIZE = (9.4, 4.2)
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)))
 EXTEND = 1e4  # compute below the largest budget from where bands are drawn
 DRAWS = 400  # of a law whose optimum is found numerically
@@ -90,7 +89,7 @@ def _exponents(ax: "Axes", answer: "Approaches", title: str | None) -> None:
         )  # fmt: skip
     said = [d for d in answer.differences if d.quantity == "a"]
     for k, d in enumerate(said):
-        mark = "disagree" if d.disagree else "agree"
+        mark = "disagree" if d.disagree else "no disagreement"
         ax.annotate(
             f"{d.first} > {d.second}: P = {d.probability:.2f}, {mark}",
             (0.02, 0.02), (0, (len(said) - 1 - k) * 1.35 * size), xycoords="axes fraction",

@@ -8,7 +8,7 @@ import numpy as np
 from bayescale.answers.data_limit import ADVISED
 from bayescale.errors import FitError
 from bayescale.plot import canvas, scales, style
-from bayescale.plot.intervals import about, intervals_along, named
+from bayescale.plot.intervals import about, intervals_along, named, two_panels
 from bayescale.tables import quantity
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from bayescale.answers.data_limit import LimitedAllocation
 
-SIZE = (9.0, 3.9)
-NARROW = 4.5  # inches of a figure below which panels stand one below the other
 MOST = 6
 
 
@@ -53,10 +51,7 @@ def data_limit(
     """
     if len(answer.unique_tokens) > MOST:
         raise FitError(f"this plot shows {MOST} limits at most; ask for fewer.")
-    if figure is None and ax is None:
-        figure = canvas.new_figure(None, SIZE)
-    narrow = figure is not None and canvas.figure_width(figure) < NARROW
-    axes, figure = canvas.panels(2, ax, figure, "epochs, loss", 1 if narrow else 2)
+    axes, figure = two_panels(ax, figure, "epochs, loss")
     count, s = len(answer.unique_tokens), canvas.scale(axes[0])
     for k in range(count):
         intervals_along(axes[0], answer.C, answer.draws["epochs"][:, :, k], k, count)

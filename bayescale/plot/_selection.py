@@ -74,7 +74,7 @@ def selection(
     axes, figure = canvas.panels(2, ax, figure, "P(best), and the response", 1 if narrow else 2)
     head = title if title is not None else _heading(answer)
     if answer.within is None:
-        _ranked(axes, answer, models, head)
+        _ranked(axes, answer, models, head, narrow)
         return axes
     ends = answer.within if within is None else read_values("C", list(within))
     budgets = np.geomspace(float(ends[0]), float(ends[1]), GRID)
@@ -169,7 +169,13 @@ def _courses(
     style.finish(ax, None, "", "compute C (FLOP)", f"{answer.response}{unit}")
 
 
-def _ranked(axes: np.ndarray, answer: "Selection", models: Sequence[str] | None, head: str) -> None:
+def _ranked(
+    axes: np.ndarray,
+    answer: "Selection",
+    models: Sequence[str] | None,
+    head: str,
+    stacked: bool,
+) -> None:
     """P(best) and response of the leading backbones, a line each."""
     listed = answer.standings[0]
     if models is not None:
@@ -192,7 +198,7 @@ def _ranked(axes: np.ndarray, answer: "Selection", models: Sequence[str] | None,
         reached.plot(q["median"], height, "o", markersize=4.5 * s, zorder=5, **look)
     for panel in axes:
         panel.set_ylim(0.4, len(listed) + 0.6)
-        panel.set_yticks(heights, names if panel is chance else [""] * len(listed))
+        panel.set_yticks(heights, names if stacked or panel is chance else [""] * len(listed))
         panel.tick_params(axis="y", length=0)
     unit = f" ({answer.unit})" if answer.unit else ""
     style.finish(chance, None, head, "P(best)", "")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescale.errors import FitError
-from bayescale.plot import canvas, scales, style
-from bayescale.plot.intervals import about, intervals_along, named
+from bayescale.plot import scales, style
+from bayescale.plot.intervals import about, intervals_along, named, two_panels
 from bayescale.tables import quantity
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from bayescale.answers.serving.result import InferenceOptimum
 
-SIZE = (9.0, 3.9)
-NARROW = 4.5  # inches of a figure below which panels stand one below the other
 MOST = 6
 
 
@@ -58,10 +56,7 @@ def serving(
         raise FitError(f"this plot shows {MOST} losses at most; ask for fewer.")
     if not np.isfinite(answer.draws["N"][:, :, shown]).any():
         raise FitError("no draw reaches the loss, so there is nothing to draw.")
-    if figure is None and ax is None:
-        figure = canvas.new_figure(None, SIZE)
-    narrow = figure is not None and canvas.figure_width(figure) < NARROW
-    axes, figure = canvas.panels(2, ax, figure, "over-training, saving", 1 if narrow else 2)
+    axes, figure = two_panels(ax, figure, "over-training, saving")
     x, count = answer.inference_tokens[shown], len(answer.target)
     for k in range(count):
         intervals_along(axes[0], x, answer.draws["overtraining"][:, k, shown], k, count)

@@ -8,10 +8,27 @@ from bayescale.plot import canvas, style
 from bayescale.plot.bands import bands
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+SIZE = (9.0, 3.9)  # inches of a picture of two panels
+NARROW = 4.5  # inches of a figure below which panels stand one below the other
 LINE = 3  # points from which a line is drawn through them
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (7, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1)), ":")
+
+
+def two_panels(
+    ax: "Axes | Sequence[Axes] | np.ndarray | None",
+    figure: "Figure | SubFigure | None",
+    what: str,
+) -> "tuple[np.ndarray, Figure | SubFigure | None]":
+    """Axes of two panels, side by side where there is room; see `canvas.panels`."""
+    if figure is None and ax is None:
+        figure = canvas.new_figure(None, SIZE)
+    narrow = figure is not None and canvas.figure_width(figure) < NARROW
+    return canvas.panels(2, ax, figure, what, 1 if narrow else 2)
 
 
 def intervals_along(ax: "Axes", x: np.ndarray, draws: np.ndarray, nth: int, of: int) -> None:

@@ -29,7 +29,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "porian, refinedweb, tuned, constant rate": (
         "porian_isoflop/porian_isoflop.csv",
-        {"where": PORIAN, "run": "N"},
+        {"where": f"{PORIAN} and 2 < D/N and D/N < 200", "run": "N"},
         "beta/(alpha + beta) .51 to .53",
     ),
     "porian, refinedweb, cosine to each run's end": (

@@ -11,6 +11,7 @@ one that a new study finds.
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,9 +29,9 @@ def step_law() -> None:
     file = Path(os.environ["BAYESCALE_DATA"]) / "step_law" / "dense_lr_bs_loss.csv"
     table = pd.read_csv(file).drop(columns="loss").rename(columns={"smooth loss": "loss"})
     cells = [f"{n:.4g}-{d:.4g}" for n, d in zip(table["N"], table["D"], strict=True)]
-    kept = table[["N", "D", "bs", "loss"]].assign(cell=cells)
+    kept: Any = table[["N", "D", "bs", "loss"]].assign(cell=cells)
     # the paper's grid; a few other sizes were tried in single cells
-    share = kept.drop_duplicates(["cell", "bs"]).groupby("bs").size() / len(set(cells))
+    share: Any = kept.drop_duplicates(["cell", "bs"]).groupby("bs").size() / len(set(cells))
     kept = kept[kept["bs"].isin(share[share >= 0.5].index)]
     sizes = np.unique(kept["bs"])
     print(f"{len(kept)} trials of {len(table)}; sizes {', '.join(f'{b:g}' for b in sizes)}")
@@ -57,7 +58,7 @@ def simulated() -> None:
         }  # fmt: skip
         truth["c0"] -= truth["c1"] * 0.18
         Z = rng.uniform(0.04, 0.32, 35)
-        made = bs.simulate(law, truth, {"Z": Z}, seed=seed)
+        made: Any = bs.simulate(law, truth, {"Z": Z}, seed=seed)
         if made["batch_size"].nunique() < 2:
             continue
         fit = bs.fit(law, made, draws=400, seed=seed, progress=False)

@@ -95,8 +95,8 @@ def main() -> None:
     runs = load_dataset("datablations-repetition")
     sound = runs.select(~harmed(runs), "not harmed by repetition")
     kept = bs.read_runs(sound, where="D <= 40 * U")
-    for name in ("repetition", "repetition-tokens"):
-        fit = bs.fit(name, kept, seed=1, progress=False)
+    for name, draws in (("repetition", 4000), ("repetition-tokens", 1000)):
+        fit = bs.fit(name, kept, draws=draws, target_accept=0.9, seed=1, progress=False)
         print(f"\n{name}, {len(fit.runs)} runs of at most 40 epochs: {fit.gate.headline()}")
         print(optimum_table(fit))
         print(epochs_table(fit), flush=True)

@@ -1,6 +1,7 @@
 """Compute multipliers between corpora, from one pooled posterior: Marin's and Gadre's sweeps.
 
-Run it: ``python -m benchmarks.answers.multiplier`` (BAYESCALE_DATA names the folder of data sets).
+Run it: ``python -m benchmarks.answers.multiplier [marin] [gadre]`` (BAYESCALE_DATA names the folder
+of data sets); both by default.
 
 Marin's three corpora have one architecture and one evaluation (SOURCE.md: point fits give E 2.70
 comma, 2.59 dclm, 2.52 nemotron, so that nemotron is the best and comma the worst). Gadre's three
@@ -8,6 +9,7 @@ have their loss on C4, which training on C4 should reach with the least compute.
 one posterior is set beside two fits apart, whose draws are independent.
 """
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,7 +37,8 @@ def show(title: str, found: Multiplier) -> None:
     """Print multipliers, and the spread of their logarithm."""
     print(f"\n{title}")
     print(found)
-    spread = np.std(np.log(np.where(np.isfinite(found.draws), found.draws, np.nan)), axis=0)
+    finite = np.where(np.isfinite(found.draws), found.draws, np.nan)
+    spread = np.nanstd(np.log(finite), axis=0)
     for name, row in zip(found.recipes, spread, strict=True):
         print(f"SD of ln multiplier, {name}: " + ", ".join(f"{x:.3f}" for x in row), flush=True)
 
@@ -55,11 +58,13 @@ def compare(names: Mapping[str, str], reference: str, budgets: list[float]) -> N
     show(f"against {reference}, fits apart", bs.compute_multiplier(single, other, budgets))
 
 
-def main() -> None:
+def main(asked: list[str]) -> None:
     """Print multipliers inside the sweeps and ten times above."""
-    compare(MARIN, "comma", [1e18, 1e19, 1e20, 1e21])
-    compare(GADRE, "rpj", [1e19, 1e20, 1e21, 1e22])
+    if "marin" in asked or not asked:
+        compare(MARIN, "comma", [1e18, 1e19, 1e20, 1e21])
+    if "gadre" in asked or not asked:
+        compare(GADRE, "rpj", [1e19, 1e20, 1e21, 1e22])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -23,6 +23,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,13 @@ from benchmarks.answers.pareto_truth import (
     true_losses,
     true_size,
 )
-from benchmarks.laws import bilingual_ratio, mixinglaws_two_domain
+from benchmarks.laws import bilingual_ratio
 
 BUDGETS = (1e24, 1e25)
 JOINT = {0.1: 0.69, 0.3: 0.66}
+FOLDER = Path(os.environ["BAYESCALE_DATA"]) / "mixinglaws"
+TWO_DOMAIN = FOLDER / "two_domain.csv"
+SHARES = "decoupled:size=no,composition=share,varying="
 
 
 def repeats(count: int, folder: str | None) -> None:
@@ -133,16 +137,20 @@ def beside_runs(name: str, answer: Pareto, shares: Any, losses: Any) -> None:
 
 
 def two_domain() -> None:
-    """GitHub against Pile-CC: fitted to steps up to 20,000, seen at 30,000, for either size."""
-    law, table = mixinglaws_two_domain.read("decoupled")
-    early = table.select(np.asarray(table.table["step"] <= 20_000), "steps to 20,000")
-    fit = bs.fit(law, early, noise=mixinglaws_two_domain.NOISE, seed=1, progress=False)
-    raw = pd.read_csv(mixinglaws_two_domain.FILE)
-    raw = raw.loc[raw["step"] == 30_000]
-    for size in np.unique(fit.runs.column("N").astype(float)):
-        last = raw.loc[np.isclose(raw["n_params_nonembedding"].to_numpy(), size)]
-        answer = bs.pareto(fit, D=float(last["n_tokens"].to_numpy()[0]), N=size)
-        name = f"GitHub against Pile-CC, N = {size:.3g}, 30,000 steps"
+    """GitHub against Pile-CC at 30,000 steps, a fit for each size, with and without later steps.
+
+    Two sizes hardly tell a size exponent, and with offsets of ten runs the common law floats: a
+    law of tokens at each size, without offsets, whose intervals are too narrow. Without steps above
+    20,000 the frontier is extrapolated by a factor of 1.5 in tokens.
+    """
+    raw = pd.read_csv(TWO_DOMAIN)
+    for label, most in product(("70M", "160M"), (30_000, 20_000)):
+        where = f"size_label == '{label}' and step <= {most}"
+        law, runs = choose(f"{SHARES}github+pile_cc", TWO_DOMAIN, {"where": where})
+        fit = bs.fit(law, runs, noise=bs.log_normal(by="objective"), seed=1, progress=False)
+        last = raw.loc[(raw["step"] == 30_000) & (raw["size_label"] == label)]
+        answer = bs.pareto(fit, D=float(last["n_tokens"].to_numpy()[0]))
+        name = f"GitHub against Pile-CC, {label}, fitted to steps up to {most:,}"
         beside_runs(name, answer, last["share_pile_cc"], last[["loss_github", "loss_pile_cc"]])
 
 
@@ -150,9 +158,10 @@ def continual() -> None:
     """Pile against Python from one checkpoint: the second half of each run, seen at its end.
 
     Pile's loss first rises by forgetting, which a law that falls with tokens can't follow, so the
-    first half is left out; its loss is the mean over Pile's validation domains.
+    first half is left out; its loss is the mean over Pile's validation domains. Five runs are too
+    few for offsets of their own (the sampler fails); without them intervals are too narrow.
     """
-    raw = pd.read_csv(Path(os.environ["BAYESCALE_DATA"]) / "mixinglaws/continual_pile_python.csv")
+    raw = pd.read_csv(FOLDER / "continual_pile_python.csv")
     raw = raw.loc[raw["step"] >= 5000]
     domains = [c for c in raw if str(c).startswith("loss_") and c != "loss_python"]
     table = pd.DataFrame(
@@ -164,11 +173,8 @@ def continual() -> None:
             "loss_python": raw["loss_python"],
         }
     )
-    law, runs = choose("decoupled:composition=share,varying=pile+python", table, {})
-    curve = runs.table["run_id"] + "/" + runs.table["objective"]
-    runs = replace(runs, table=runs.table.assign(curve=curve))
-    noise = bs.student_t(runs="curve", by="objective")
-    fit = bs.fit(law, runs, noise=noise, seed=1, progress=False)
+    law, runs = choose(f"{SHARES}pile+python", table, {})
+    fit = bs.fit(law, runs, noise=bs.log_normal(by="objective"), seed=1, progress=False)
     last = table.loc[raw["step"] == 10_000]
     answer = bs.pareto(fit, D=float(raw["n_tokens"].to_numpy().max()))
     shares = last["D_python"] / (last["D_pile"] + last["D_python"])

@@ -11,6 +11,8 @@ of random sixes at random budgets.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,32 +31,41 @@ def real() -> None:
     named = table()
     frame = named.assign(accuracy=named["vlm_mmmu_val"])
     law, read = laws(frame)["text scores"]
-    fit = bs.fit(law, read, columns=NO_ROLES, progress=False)
-    print(bs.select(fit))
-    print(bs.transfer_tax(fit))
-    rows = []
-    for lineage in dict.fromkeys(read["lineage"]):
-        inside = (read["lineage"] != lineage).to_numpy()
-        bases = list(dict.fromkeys(read["model"][~inside]))
-        if len(bases) < 2:
-            continue
-        rest = bs.fit(law, read[inside], columns=NO_ROLES, draws=500, progress=False)
-        rows.append(_left_out(rest, read[~inside], bases, lineage))
-    columns = ["lineage", "bases", "chosen", "P(best)", "really best", "chance to be seen best"]
+    noises = {
+        "means of the law alone": law.default_noise,
+        "each base with its own offset": replace(law.default_noise, runs="model"),
+    }
+    for title, noise in noises.items():
+        fit = bs.fit(law, read, noise=noise, columns=NO_ROLES, progress=False)
+        print(f"\n{title}\n{bs.select(fit)}")
+        print(bs.transfer_tax(fit))
+        _lineages(law, read, noise, title)
+
+
+def _lineages(law: bs.Law, read: pd.DataFrame, noise: bs.Noise, title: str) -> None:
+    rows, lineages = [], read["lineage"].to_numpy()
+    for lineage in dict.fromkeys(lineages):
+        inside = lineages != lineage
+        held: Any = read[~inside]
+        bases = list(dict.fromkeys(held["model"]))
+        if len(bases) > 1:
+            rest = bs.fit(law, read[inside], noise=noise, columns=NO_ROLES, draws=500,
+                          progress=False)  # fmt: skip
+            rows.append(_left_out(rest, held, bases, str(lineage)))
+    columns = ["lineage", "bases", "chosen", "P(best)", "really best", "seen first"]
     columns += ["regret %", "of the largest %", "of a blind choice %"]
+    said = f"each lineage left out: {title}"
+    print(render(Table(columns, [r[0] for r in rows], said, text=columns[:5]), 170))
+    hit, p, chance, ours, largest, blind = np.array([r[1] for r in rows]).T
     print(
-        render(Table(columns, [r[0] for r in rows], "each lineage left out", text=columns[:5]), 170)
-    )
-    hit, chance, ours, largest, blind = np.array([r[1] for r in rows]).T
-    print(
-        f"chosen base really best in {int(hit.sum())} of {len(rows)} lineages; expected with the "
-        f"recipes' scatter {chance.sum():.1f}; mean regret {ours.mean():.2f}%, of the largest base "
-        f"{largest.mean():.2f}%, blind {blind.mean():.2f}%"
+        f"chosen base really best in {int(hit.sum())} of {len(rows)} lineages; expected by P(best) "
+        f"{p.sum():.1f}, with the recipes' scatter {chance.sum():.1f}; mean regret "
+        f"{ours.mean():.2f}%, of the largest base {largest.mean():.2f}%, blind {blind.mean():.2f}%"
     )
 
 
 def _left_out(
-    fit: bs.Fit, held: pd.DataFrame, bases: list[str], lineage: str
+    fit: bs.Fit, held: Any, bases: list[str], lineage: str
 ) -> tuple[list[str], list[float]]:
     """One lineage: what was chosen, what was best, and what the choice cost, in percent."""
     found = bs.select(fit, backbones=bases)
@@ -76,7 +87,14 @@ def _left_out(
     shown = [lineage, str(len(bases)), first.model, f"{first.p_best:.2f}", bases[best]]
     shown += [f"{chance:.2f}", f"{loss[chosen]:.1f}", f"{loss[np.argmax(size)]:.1f}"]
     shown += [f"{loss.mean():.1f}"]
-    return shown, [chosen == best, chance, loss[chosen], loss[np.argmax(size)], loss.mean()]
+    return shown, [
+        chosen == best,
+        first.p_best,
+        chance,
+        loss[chosen],
+        loss[np.argmax(size)],
+        loss.mean(),
+    ]
 
 
 def simulated() -> None:
@@ -84,7 +102,7 @@ def simulated() -> None:
     made = simulate_capability(0)
     law, runs = bs.arrange("capability", made, **DESIGN)
     posterior = bs.fit(law, runs, seed=1, draws=500, progress=False)
-    sizes = {str(m): float(n) for m, n in made.groupby("model")["N"].first().items()}
+    sizes = {str(m): float(n) for m, n in zip(made["model"], made["N"], strict=True)}
     asked, crossed, failed = [], [], 0
     for j in range(TRUTHS):
         world = _World(posterior, sizes, j)
@@ -116,7 +134,7 @@ class _World:
 
     def reach(self, tokens: np.ndarray) -> np.ndarray:
         """True accuracy of every backbone at its tokens."""
-        S = self.table.drop_duplicates("model").set_index("model").loc[self.names]
+        S: Any = self.table.drop_duplicates("model").set_index("model").loc[self.names]
         columns = [c for c in S if str(c).startswith("S_")]
         own = {p.name: self.params[p.name] for p in self.law.params}
         return self.law.mean(**own, S=S[columns].to_numpy(), D=tokens) + self.offset
@@ -127,7 +145,7 @@ class _World:
 
     def fit(self) -> bs.Fit:
         """Fit the law to runs of the backbones that have some."""
-        frame = self.table[self.table["model"].isin(self.seen)].reset_index(drop=True)
+        frame: Any = self.table[self.table["model"].isin(self.seen)].reset_index(drop=True)
         S = frame[[c for c in frame if str(c).startswith("S_")]].to_numpy()
         own = {p.name: self.params[p.name] for p in self.law.params}
         mean = self.law.mean(**own, S=S, D=frame["D"].to_numpy())
@@ -207,7 +225,7 @@ def _crossover_table(crossed: pd.DataFrame) -> None:
 def _tax(posterior: bs.Fit) -> None:
     """The transfer coefficients of the simulated design beside the published ones."""
     found, known = bs.transfer_tax(posterior), truth()
-    names = [b.removeprefix("text_") for b in found.benchmarks]
+    names = tuple(b.removeprefix("text_") for b in found.benchmarks)
     true = known.vector("lambda", names)
     low, high = np.quantile(found.draws, [0.05, 0.95], axis=0)
     false = [b for b in found.tax if true[found.benchmarks.index(b)] >= 0]

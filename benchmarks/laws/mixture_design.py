@@ -5,7 +5,7 @@ Run it: ``python -m benchmarks.laws.mixture_design [SEEDS]``.
 The runs of the paper are not public; its grid and most coefficients are, the rest are stand-ins
 (`bayescale.data.designs.mixture_grid`). Counted is how often 90% intervals hold the coefficients.
 Then each component is left out: what that costs in the fit's own errors, in what leaving runs out
-says (500 draws a chain), and in errors at the largest size and on a run beyond it.
+says, and in errors at the largest size and on a run beyond it.
 """
 
 import sys
@@ -65,7 +65,7 @@ def ablations() -> None:
     """Print what each component is worth."""
     table, rows, fits = simulate_mixture_grid(0), [], {}
     for name, law in VARIANTS.items():
-        fits[name] = bs.fit(law, table, seed=1, draws=500, progress=False)
+        fits[name] = bs.fit(law, table, seed=1, progress=False)
         off = _residuals(fits[name])
         spread = (np.sqrt(np.mean(off**2)), np.abs(off).max())
         gate = fits[name].gate.headline().partition(" (")[0].lower()

@@ -62,7 +62,7 @@ def by_scipy(value, low, high, free=None, caps=None):
             method="SLSQP",
             bounds=limits,
             constraints=rules,
-            options={"ftol": 1e-13, "maxiter": 200},
+            options={"ftol": 1e-10, "maxiter": 100},
         )
         fair = abs(found.x[:count].sum() - 1) < 1e-9 and all(
             (r["fun"](found.x) > -1e-9).all() for r in rules[1:]
@@ -99,8 +99,8 @@ def worst_by_scipy(excess, count):
             method="SLSQP",
             bounds=[(1e-9, 1.0)] * count + [(0.0, 10.0)],
             constraints=rules,
-            options={"ftol": 1e-13, "maxiter": 200},
+            options={"ftol": 1e-10, "maxiter": 100},
         )
-        if above(found.x).min() > -1e-9:
-            best = min(best, float(found.fun))
+        if abs(found.x[:count].sum() - 1) < 1e-9:  # what it is there, whatever SLSQP says
+            best = min(best, float(excess(np.maximum(found.x[None, :count], 1e-12)).max()))
     return best

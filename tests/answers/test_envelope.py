@@ -14,38 +14,13 @@ from bayescale.answers.envelope.line import fit_line
 from bayescale.answers.envelope.reading import read_curves, read_table
 from bayescale.errors import DataError, FitError
 
-LAW = {"E": 1.8169, "A": 482.01, "B": 2085.43, "alpha": 0.34781, "beta": 0.36585}
-A = LAW["beta"] / (LAW["alpha"] + LAW["beta"])
+from .envelope_curves import LAW, A, curves_of, design
 
 
 def best_size(C, law=LAW):
     alpha, beta = law["alpha"], law["beta"]
     G = (alpha * law["A"] / (beta * law["B"])) ** (1 / (alpha + beta))
     return G * (np.asarray(C) / 6) ** (beta / (alpha + beta))
-
-
-def design(sizes=8, checkpoints=30, ratio=150.0, span=(5e7, 3e9)):
-    parts = [
-        pd.DataFrame({"run": f"r{k}", "N": n, "D": ratio * n * np.geomspace(0.02, 1, checkpoints)})
-        for k, n in enumerate(np.geomspace(*span, sizes))
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def curves_of(seed=0, run_sd=0.002, sigma=0.002, table=None, law=LAW):
-    """Chinchilla curves with offsets of runs and scatter that they remember; NumPy alone."""
-    table = design() if table is None else table
-    rng = np.random.default_rng(seed)
-    mean = law["E"] + law["A"] * table["N"] ** -law["alpha"] + law["B"] * table["D"] ** -law["beta"]
-    code, _ = pd.factorize(table["run"])
-    noise, last = np.zeros(len(table)), 0.0
-    for i, first in enumerate(np.append(True, code[1:] != code[:-1])):
-        rest = rng.standard_normal()
-        phi = 0.0 if first else np.exp(-np.log(table["D"][i] / table["D"][i - 1]) / 0.3)
-        last = phi * last + np.sqrt(1 - phi**2) * rest
-        noise[i] = last
-    offset = run_sd * rng.standard_normal(code.max() + 1)[code]
-    return table.assign(loss=mean * np.exp(offset + sigma * noise))
 
 
 @pytest.fixture(scope="module")

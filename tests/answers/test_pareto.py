@@ -193,6 +193,14 @@ def test_the_single_choice_is_the_best_in_expectation(answer):
     ).mean()
 
 
+def test_a_choice_at_the_end_of_the_mixtures_is_told(answer):
+    (last,) = answer.choose({"text": 1, "multimodal": 9})
+    (inside,) = answer.choose({"text": 0.9, "multimodal": 0.1})
+    assert (last.at_end, inside.at_end) == (True, False)
+    assert last.shares[1] == pytest.approx(answer.shares[-1, 1])
+    assert "others may be better" in last.describe(answer.sources, answer.unit)
+
+
 def test_odds_of_targets_count_draws(answer):
     target = np.median(answer.loss[:, 0, 25], axis=0)
     named = dict(zip(answer.objectives, target, strict=True))
@@ -230,7 +238,10 @@ def test_hypervolume_and_knee_of_a_known_curve():
     curve = np.stack([x, (1 - np.sqrt(x)) ** 2], -1)[None, None]  # the knee is where x = 1/4
     kept = np.ones((1, 1, 101), bool)
     assert frontier.efficient(curve).all()
-    assert frontier.knee(curve, kept)[0, 0] == 25
+    assert frontier.knee(curve, kept, x)[0, 0] == pytest.approx(0.25, abs=1e-3)
+    uneven = np.delete(x, [20, 24, 25, 31])
+    found = frontier.knee(np.delete(curve, [20, 24, 25, 31], 2), kept[..., 4:], uneven)
+    assert found[0, 0] == pytest.approx(0.25, abs=2e-3)
     area = frontier.hypervolume(curve, kept, np.array([1.0, 1.0]))[0, 0]
     assert area == pytest.approx(1 - 1 / 6, abs=0.01)
     assert not frontier.efficient(np.array([[[[1.0, 1.0], [2.0, 2.0]]]]))[0, 0, 1]

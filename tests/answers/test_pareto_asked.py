@@ -57,7 +57,7 @@ def test_compositions_outside_the_data_are_warned_of(fit):
 
 
 def test_a_fit_that_failed_its_gate_says_so():
-    gate = Gate((Problem("R-hat", "R-hat of E is 1.4", "draw more"),), 1.4, 20.0, 20.0, 0, 1.0)
+    gate = Gate((Problem("rhat", "R-hat of E is 1.4", "draw more"),), 1.4, 20.0, 20.0, 0, 1.0)
     bad = bs.pareto(made_up(*frontier_runs(), draws=10, gate=gate), 1e21)
     assert not bad.converged
     assert bad.to_dict()["converged"] is False

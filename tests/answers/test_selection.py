@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,7 +103,7 @@ def test_at_the_tokens_of_a_run_it_is_what_the_fit_expects_of_that_run():
     fit = accuracy_fit()
     there = at_runs(fit, fit.runs)
     row = 9  # model m2, 2e10 tokens
-    name, tokens = str(fit.runs.table["model"][row]), float(fit.runs.table["D"][row])
+    name, tokens = str(fit.runs.table["model"][row]), float(fit.runs.column("D")[row])
     found = bs.select(fit, 6 * SIZES[name] * tokens)
     own = fit.draws("run_sd") * fit.draws("run_offset")[:, fit.layout.labels["model"].index(name)]
     reached = found.draws["accuracy"][:, 0, found.models.index(name)]
@@ -148,10 +149,11 @@ def test_standings_put_least_regret_first_and_tell_the_probability():
 
 
 def pairs(count: int = 25) -> list[tuple[int, int, int]]:
-    rng = np.random.default_rng(7)
-    return [
-        (int(d), *map(int, rng.choice(6, 2, replace=False))) for d in rng.integers(0, 100, count)
-    ]
+    rng, found = np.random.default_rng(7), []
+    for draw in rng.integers(0, 100, count):
+        one, other = (int(m) for m in rng.choice(6, 2, replace=False))
+        found.append((int(draw), one, other))
+    return found
 
 
 @pytest.mark.parametrize("vision", [0.0, 4e8])
@@ -176,7 +178,7 @@ def test_crossovers_in_closed_form_are_roots_of_the_law(vision):
             ]
             return law[1] - law[0]
 
-        root = brentq(gap, np.log(C[draw]) - 1, np.log(C[draw]) + 1, xtol=1e-12)
+        root: Any = brentq(gap, np.log(C[draw]) - 1, np.log(C[draw]) + 1, xtol=1e-12)
         assert np.exp(root) == pytest.approx(C[draw], rel=1e-6)
         assert above[draw] == (gap(np.log(C[draw]) + 1) > 0)
         crossed += 1

@@ -123,3 +123,14 @@ def test_real_sweeps_have_the_slices_of_their_budgets(data_dir, monkeypatch):
         bs.arrange("isoflop", data_dir / "isoflop_llama3" / "isoflops.csv")
     with pytest.raises(DataError, match="told apart by 'dataset'"):
         bs.arrange("isoflop", data_dir / "isoflop_marin" / "isoflops.csv")
+
+
+def test_options_are_read_from_text():
+    law, runs = bs.arrange("isoflop:budgets=1e18+1e19:shape=cubic:deviations=no", slices())
+    assert law.axes["budget"] == ("1e18", "1e19")
+    assert [p.name for p in law.params] == ["L_min", "G", "a", "h", "s"]
+    assert len(runs) == 12
+    three, _ = bs.arrange("isoflop:budgets=1e18+3e18:shape=parabola", slices(sizes=3))
+    assert three.axes["budget"] == ("1e18", "3e18")
+    with pytest.raises(DataError, match="none of the 2 budgets given has 4 sizes"):
+        bs.arrange("isoflop:budgets=1e18+3e18:shape=cubic", slices(sizes=3))

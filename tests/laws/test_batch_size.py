@@ -1,5 +1,8 @@
 """Best batch size: the interval-censored likelihood, recovery, tables, answers, refusals."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +35,7 @@ def test_a_row_has_the_probability_that_the_optimum_lies_in_its_interval():
     edges = np.sqrt(np.array(GRID)[1:] * np.array(GRID)[:-1])  # the middle of two logarithms
     edges = [1e-3, *edges, 1e9]
     for k, size in enumerate(GRID):
-        density = stats.norm(np.log(500.0), 0.45).pdf
+        density: Any = partial(stats.norm.pdf, loc=np.log(500.0), scale=0.45)
         ends = np.log([edges[k], edges[k + 1]])
         expected = integrate.quad(density, *ends, points=[np.log(500.0)], epsabs=1e-13)[0]
         got = np.exp(NOISE.log_density(np.array(size), mean, values, {}))
@@ -136,7 +139,8 @@ def test_predicted_probabilities_are_those_of_new_studies(fit):
     assert found.optimum[:, 0] == pytest.approx(2 ** (fit.draws("c0") + fit.draws("c1") * 0.08))
     assert found.records()[0]["outside"]["inside_data"] is True
     assert "Z lies beyond the data: 0.9" in str(bs.batch_size(fit, Z=0.9))
-    assert found.to_frame().groupby("Z")["probability"].sum().tolist() == pytest.approx([1, 1])
+    sums: Any = found.to_frame().groupby("Z")["probability"].sum()
+    assert sums.tolist() == pytest.approx([1, 1])
     assert found.dataset["probability"].sizes == {"point": 2, "size": 5}
 
 

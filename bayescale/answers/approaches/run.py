@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
     from bayescale.law import Law
+    from bayescale.noise import Noise
 
 CHECKPOINTS = 12  # of each run, for the parametric law: neighbours say the same
+ALIKE = 0.5  # sizes this near in ln N are of one class
 NEAR = 0.1  # and of a loss near the lowest at their compute: the start of training follows no law
 
 
@@ -31,7 +33,7 @@ def approaches(
     envelope: "Envelope | None" = None,
     run: str | tuple[str, ...] | None = None,
     law: "Law | str" = "chinchilla",
-    draws: int = 500,
+    draws: int = 1000,
     seed: int = 0,
     progress: bool | None = None,
     group: dict[str, Any] | None = None,
@@ -42,8 +44,9 @@ def approaches(
     Either give two or three of ``fit``, ``isoflop`` and ``envelope``, or a table of runs from
     which those that are missing are made, as far as it allows; why one can't be is told.
     From training curves the parametric law is fitted to checkpoints near the envelope, with
-    offsets and memory of runs in its noise, and IsoFLOP slices are read off the curves at eight
-    budgets.
+    a noise that runs remember (and offsets of runs, where sizes have several: of one run a size
+    an offset would stand in for the size term), and IsoFLOP slices are read off the curves at
+    eight budgets. Of a table at fixed budgets all rows count as they are.
 
     Parameters
     ----------
@@ -164,9 +167,8 @@ def _fit(
     table: "Runs", columns: tuple[str, ...] | None, law: "Law | str", settings: dict[str, Any]
 ) -> Approach:
     from bayescale.fitting import fit
-    from bayescale.noise import Noise
 
-    if columns is None or _one_each(table, columns):
+    if columns is None or has_budgets(table) or _one_each(table, columns):
         return parametric(fit(law, table, **settings))
     from bayescale.answers.envelope.reading import near_rows
     from bayescale.data.curves import Curves
@@ -180,12 +182,22 @@ def _fit(
     thin = read_runs(
         part.reset_index(drop=True), cost=table.cost, curves=Curves("curve_of", thin=CHECKPOINTS)
     )
-    noise = Noise(runs="curve_of", along="D")
-    return parametric(fit(law, thin, noise=noise, **settings))
+    return parametric(fit(law, thin, noise=_noise(thin), **settings))
+
+
+def _noise(runs: "Runs") -> "Noise":
+    """Scatter of checkpoints: a Student-t tail without offsets would let runs lie anywhere."""
+    from bayescale.noise import Noise
+
+    log_n = np.log(runs.table.groupby("curve_of")["N"].first().to_numpy())
+    sizes = len(np.unique(np.round(log_n / ALIKE)))
+    if len(log_n) >= 2 * sizes:
+        return Noise(runs="curve_of", along="D")
+    return Noise(tail="normal", runs="curve_of", along="D", offset=False)
 
 
 def _one_each(table: "Runs", columns: tuple[str, ...]) -> bool:
-    """Whether each run has one row, or its rows are trainings of their own, one size each."""
+    """Whether each run has one row."""
     from bayescale.data.curves.which import name_runs
 
     _, which = name_runs(table, columns)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
 
 MOST = 8  # budgets
-LEAST = 5  # sizes that a budget needs
+LEAST = 4  # sizes that a budget needs
 SAME = 0.005  # of compute: budgets that a table was designed with are as equal as this
 NEAR = 0.06  # of the lowest loss: a slice's shape holds near its minimum
 
@@ -45,7 +45,7 @@ def cut_slices(runs: "Runs", columns: Sequence[str]) -> "pd.DataFrame":
     Raises
     ------
     DataError
-        At no two budgets do five sizes have data.
+        At no two budgets do four sizes have a loss near the lowest.
     """
     import pandas as pd
 

@@ -98,11 +98,8 @@ class Invariance(Shown):
 
     def to_frame(self) -> "pd.DataFrame":
         """A tidy table: one row for each change."""
-        rows = []
-        for c in self.changes:
-            record = c.to_dict()
-            rows.append({**record, **record.pop("change")} if record else record)
-        return frame([{k: v for k, v in r.items() if k != "change"} for r in rows])
+        records = [c.to_dict() for c in self.changes]
+        return frame([r | q for r in records for q in [r.pop("change")]])
 
     @property
     def dataset(self) -> "xr.Dataset":

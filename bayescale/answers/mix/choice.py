@@ -181,7 +181,8 @@ def best_tried(
     """The best in expectation of the data's mixtures, at this budget; None if none is allowed."""
     p, shares = region.problem, tried_mixtures(region)
     totals = total * np.exp(SIZES) if p.free else np.array([total])
-    few = draws[np.unique(np.linspace(0, len(draws) - 1, min(len(draws), DRAWS)).astype(int))]
+    most = min(len(draws), DRAWS // 4 if p.free else DRAWS)  # every size of every mixture is tried
+    few = draws[np.unique(np.linspace(0, len(draws) - 1, most).astype(int))]
     best, place = np.inf, None
     for mixture in shares:
         tokens = mixture * totals[:, None]

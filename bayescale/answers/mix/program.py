@@ -162,7 +162,7 @@ def build(view: View, counted: tuple[int, ...], worst: bool, free: bool) -> Call
             low, high = region["tokens_range"]
             found += [jnp.stack([x[count] - low, high - x[count]])]
             tokens, _ = point(x, region)
-            found += [1 - region["capped"] @ tokens / region["caps"]]
+            found += [1 - region["used"] * tokens]
         return jnp.concatenate(found)
 
     def best(params: Any, E: Any, start: Any, region: Mapping[str, Any]) -> Any:

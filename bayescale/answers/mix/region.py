@@ -54,7 +54,6 @@ class Region:
     def arrays(self) -> Mapping[str, np.ndarray]:
         """All that a compiled program reads of it."""
         p = self.problem
-        capped = np.flatnonzero(np.isfinite(p.caps))
         return {
             "centre": self.centre,
             "basis": self.basis,
@@ -64,8 +63,7 @@ class Region:
             "compute": np.array((p.C or 0.0) / p.factor),
             "N": np.array(p.N or 1.0),
             "unique": np.minimum(p.unique, 1e300),
-            "caps": p.caps[capped],
-            "capped": np.eye(len(p.caps))[capped],
+            "used": 1 / p.caps,  # of a source's unique tokens by one of its tokens
             "tokens_range": np.array(self.tokens_range),
             "weights": p.weights[p.counted],
         }

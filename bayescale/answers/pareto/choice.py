@@ -41,6 +41,8 @@ class FrontierChoice:
         Losses of the single choice.
     regret : array, shape (draw,)
         Weighted loss above the draw's own best, at least 0.
+    at_end : bool
+        Whether it is the first or last composition looked at: others may be better.
     """
 
     budget: float
@@ -53,6 +55,7 @@ class FrontierChoice:
     D: float
     loss: np.ndarray
     regret: np.ndarray
+    at_end: bool = False
 
     @property
     def expected_regret(self) -> float:
@@ -71,6 +74,7 @@ class FrontierChoice:
             "loss": {n: intervals(self.loss[:, k]) for k, n in enumerate(names)},
             "expected_regret": self.expected_regret,
             "regret": intervals(self.regret),
+            "at_end": self.at_end,
             "each_draw_would_choose": {
                 "shares": {s: intervals(self.composition[:, k]) for k, s in enumerate(sources)},
                 "N": intervals(self.n_params) if np.isfinite(self.n_params).all() else None,
@@ -85,9 +89,10 @@ class FrontierChoice:
             f"D_{s} = {quantity(float(self.D * x))}"
             for s, x in zip(sources, self.shares, strict=True)
         )
+        end = "; it is the last mixture looked at: others may be better" if self.at_end else ""
         return (
             f"weights {weights} ({self.by}): best single choice {size}{tokens}; expected regret "
-            f"{self.expected_regret:.2g} {unit}"
+            f"{self.expected_regret:.2g} {unit}{end}"
         )
 
 
@@ -139,6 +144,7 @@ def _one(answer: "Pareto", k: int, weights: np.ndarray, by: str) -> FrontierChoi
         D=tokens,
         loss=loss,
         regret=np.maximum(score(loss, least) - best, 0.0),
+        at_end=answer.kind != "mixture" and chosen in (0, len(answer.shares) - 1),
     )
 
 

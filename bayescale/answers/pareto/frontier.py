@@ -26,18 +26,23 @@ def efficient(losses: np.ndarray) -> np.ndarray:
     return found.reshape(losses.shape[:-1])
 
 
-def knee(losses: np.ndarray, kept: np.ndarray, smooth: bool = False) -> np.ndarray:
+def knee(losses: np.ndarray, kept: np.ndarray, along: np.ndarray) -> np.ndarray:
     """Where the frontier bulges farthest from the chord between its ends.
 
     Losses are measured from 0 at their least to 1 at their most on the draw's frontier; the chord
     of two objectives (the plane of more) is where they sum to 1, and the distance from it is 1
-    minus that sum over the square root of the number of objectives.
+    minus that sum over the square root of the number of objectives. Between points the top of the
+    parabola through three of them is taken.
+
+    Parameters
+    ----------
+    along : array, shape (point,)
+        Where the points lie along the frontier, such as ln r; rising.
 
     Returns
     -------
     array, shape (draw, budget)
-        Position of the point, between points by a parabola where ``smooth``; NaN where a draw has
-        no frontier of three points.
+        A place along it; NaN where a draw has no frontier of three points.
     """
     inside = np.where(kept[..., None], losses, np.nan)
     enough = kept.sum(-1) >= 3
@@ -46,17 +51,18 @@ def knee(losses: np.ndarray, kept: np.ndarray, smooth: bool = False) -> np.ndarr
         high = np.nanmax(np.where(enough[..., None, None], inside, 1.0), axis=2, keepdims=True)
         bulge = 1 - ((inside - low) / (high - low)).sum(-1)
     found = np.argmax(np.where(np.isfinite(bulge), bulge, -np.inf), axis=-1)
-    step = _parabola(bulge, found) if smooth else 0.0
-    return np.where(enough, found + step, np.nan)
+    return np.where(enough, _top(bulge, found, along), np.nan)
 
 
-def _parabola(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """How far from a largest value the top of the parabola through its neighbours lies."""
-    near = np.clip(place[..., None] + np.array([-1, 0, 1]), 0, values.shape[-1] - 1)
-    low, top, high = np.moveaxis(np.take_along_axis(values, near, -1), -1, 0)
+def _top(values: np.ndarray, place: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """The top of the parabola through a largest value and its neighbours, wherever they lie."""
+    near = np.clip(place[..., None] + np.array([-1, 0, 1]), 0, len(along) - 1)
+    y0, y1, y2 = np.moveaxis(np.take_along_axis(values, near, -1), -1, 0)
+    x0, x1, x2 = np.moveaxis(along[near], -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        step = 0.5 * (low - high) / (low - 2 * top + high)
-    return np.where(np.isfinite(step) & (np.abs(step) <= 1), step, 0.0)
+        left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+        top = (x0 + x1) / 2 + left * (x2 - x0) / 2 / (left - right)
+    return np.where((x0 <= top) & (top <= x2), top, x1)
 
 
 def hypervolume(losses: np.ndarray, kept: np.ndarray, reference: np.ndarray) -> np.ndarray:

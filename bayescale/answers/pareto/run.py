@@ -10,7 +10,7 @@ from bayescale.answers.objectives import Objectives, objectives_of
 from bayescale.answers.pareto import asked, frontier, sizes
 from bayescale.answers.pareto.answer import Pareto
 from bayescale.answers.pareto.mixes import Compositions, read_compositions
-from bayescale.answers.pareto.plane import Budgets, Plane
+from bayescale.answers.pareto.plane import Budgets, Plane, two_shares
 from bayescale.errors import FitError
 
 if TYPE_CHECKING:
@@ -194,13 +194,12 @@ def _exponents(plane: Plane, mixes: Compositions, paired: bool) -> np.ndarray:
 
 def _knees(losses: np.ndarray, kept: np.ndarray, mixes: Compositions) -> np.ndarray:
     """Shares at the knee, shape (draw, budget, source); between points where these are in line."""
-    place = frontier.knee(losses, kept, smooth=mixes.kind != "mixture")
-    at = np.where(np.isfinite(place), place, 0.0)
-    low = np.floor(at).astype(int)
-    high = np.minimum(low + 1, len(mixes.shares) - 1)
-    part = (at - low)[..., None]
-    shares = mixes.shares[low] * (1 - part) + mixes.shares[high] * part
-    return np.where(np.isfinite(place)[..., None], shares, np.nan)
+    if mixes.kind != "mixture":
+        return two_shares(frontier.knee(losses, kept, mixes.log_r))
+    place = frontier.knee(losses, kept, np.arange(len(mixes.shares), dtype=float))
+    there = np.isfinite(place)
+    nearest = mixes.shares[np.where(there, place, 0).round().astype(int)]
+    return np.where(there[..., None], nearest, np.nan)
 
 
 def _reference(

@@ -120,8 +120,8 @@ def table(answer: "Pareto") -> Table:
 def amount(answer: "Pareto", k: int) -> str:
     """A budget as briefly as it can be written: 1e22, 1.5e22, 100B."""
     value = float(answer.budgets[k])
-    brief = quantity(value, 1)
-    return brief if "e" in brief and float(brief) == value else quantity(value)
+    brief = f"{value:.0e}".replace("e+", "e")
+    return brief if value >= 1e15 and float(brief) == value else quantity(value)
 
 
 def _short(names: Sequence[str]) -> list[str]:

@@ -282,6 +282,11 @@ def _told(
             if offsets
             else "the law's means compete, without the backbones' own offsets"
         )
+    else:
+        said.append(
+            "the law's means compete: what is a backbone's own beside the law isn't in this fit "
+            "(noise with runs='model' learns it), so the probabilities are too sure"
+        )
     for c, row in zip(budgets, tokens, strict=True):
         if np.isnan(row).any():
             broke = [n for n, d in zip(entries.names, row, strict=True) if np.isnan(d)]

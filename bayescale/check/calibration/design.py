@@ -46,7 +46,8 @@ def make_design(model: Model, given: Any = None) -> "tuple[Runs, str]":
         said = f"the {len(runs)} runs of {runs.source}"
     needed = [c for c in needed_columns(model) if c != model.law.response]
     runs.require(needed, by=f"law '{model.law.name}' as set up here")
-    return with_response(runs, model.law.response, np.ones(len(runs))), said
+    # a response that every noise takes: log odds are of numbers between 0 and 1
+    return with_response(runs, model.law.response, np.full(len(runs), 0.5)), said
 
 
 def with_response(runs: "Runs", response: str, values: np.ndarray) -> "Runs":
