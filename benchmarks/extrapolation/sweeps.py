@@ -67,7 +67,7 @@ FRESH = (
     replace(
         find_dataset("step-law"),
         name="step-law-moe",
-        title="Step Law: 16 (active N, D) cells of sparse models, best learning rate and batch size",
+        title="Step Law: 16 (active N, D) cells of sparse models, best rate and batch size",
         file="step_law/moe_lr_bs_loss.csv",
         sha256="653d585244a7b227423007e8b796bc16d76f6d24eb87b1919b8f048a91897b92",
         columns={"N": "Na", "D": "D", "loss": "smooth loss"},
