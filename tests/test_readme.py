@@ -31,12 +31,15 @@ def run(code: str, folder: Path) -> str:
 
 
 def test_python(folder):
-    answers, checks, labels = blocks("python")
+    answers, checks, labels, decisions = blocks("python")
     assert "chinchilla fitted to 72 runs: converged" in run(answers, folder)
     assert (folder / "fit.nc").stat().st_size > 0
     several = run(labels, folder)
     assert "mixture fitted to 470 runs: converged" in several
     assert "P(< 0)" in several
+    decided = run(decisions, folder)
+    for word in ("overtrained", "IsoFLOP slices", "best single", "worth of an epoch", "knee"):
+        assert word.lower() in decided.lower(), word
     told = run(checks, folder)
     for word in (
         "interval score",

@@ -50,11 +50,12 @@ def _answer(fit: Any) -> tuple[Any, Any]:
     family = (fit.law.recipe or ("", ""))[0]
     if family == "mixture":
         from bayescale.answers.worth import worth
-        from bayescale.plot import worth as draw_worth
+        from bayescale.plot._worth import picture_size as size_of_worth
+        from bayescale.plot._worth import worth as draw_worth
 
         found = worth(fit)
         return found, lambda path: write_picture(
-            path, lambda figure: draw_worth(found, ax=figure.add_subplot()), (6.0, 4.3)
+            path, lambda figure: draw_worth(found, ax=figure.add_subplot()), size_of_worth(found)
         )
     from bayescale.answers.transfer import transfer_tax
     from bayescale.plot._transfer_tax import picture_size

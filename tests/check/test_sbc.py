@@ -18,6 +18,7 @@ from bayescale.check.calibration.result import Calibration
 from bayescale.check.calibration.simulator import DataSets, Simulator
 from bayescale.data.simulate import simulated_sweep
 from bayescale.errors import DataError, FitError, LawError
+from bayescale.families import FAMILIES
 from bayescale.inference.model import make_model
 from bayescale.many.result import Failure
 from bayescale.pooling import Pooling
@@ -145,6 +146,14 @@ def test_every_law_has_a_design(law):
     own = bs.get_law(law).design
     assert len(made.runs) == (len(next(iter(own().values()))) if own else 40)
     assert np.isfinite(made.data(0).column(bs.get_law(law).response)).all()
+
+
+def test_a_law_fitted_as_log_odds_can_be_calibrated():
+    law = FAMILIES["capability"].example
+    assert law.default_noise.on == "logit"
+    model = make_model(law, None, Pooling.of(None))
+    made = Simulator(model, model, make_design(model)[0], 0).data(0).column("accuracy")
+    assert np.all((made > 0) & (made < 1))
 
 
 def test_the_design_of_a_pooled_model_has_groups_and_runs():

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
     from bayescale.fitted import Fit
     from bayescale.law import Law
-    from bayescale.noise import Noise
 
 CHECKPOINTS = 12  # of each run, for the parametric law: neighbours say the same
-ALIKE = 0.5  # sizes this near in ln N are of one class
 NEAR = 0.1  # and of a loss near the lowest at their compute: the start of training follows no law
 
 
@@ -43,10 +41,9 @@ def approaches(
 
     Either give two or three of ``fit``, ``isoflop`` and ``envelope``, or a table of runs from
     which those that are missing are made, as far as it allows; why one can't be is told.
-    From training curves the parametric law is fitted to checkpoints near the envelope, with
-    a noise that runs remember (and offsets of runs, where sizes have several: of one run a size
-    an offset would stand in for the size term), and IsoFLOP slices are read off the curves at
-    eight budgets. Of a table at fixed budgets all rows count as they are.
+    From training curves the parametric law is fitted to checkpoints near the envelope, with a
+    noise that runs remember, and IsoFLOP slices are read off the curves at eight budgets. Of a
+    table at fixed budgets all rows count as they are.
 
     Parameters
     ----------
@@ -174,6 +171,7 @@ def _fit(
     from bayescale.data.curves import Curves
     from bayescale.data.curves.which import name_runs
     from bayescale.data.read import read_runs
+    from bayescale.noise import Noise
 
     named, which = name_runs(table, columns)
     keep = near_rows(table, which, NEAR)
@@ -182,18 +180,10 @@ def _fit(
     thin = read_runs(
         part.reset_index(drop=True), cost=table.cost, curves=Curves("curve_of", thin=CHECKPOINTS)
     )
-    return parametric(fit(law, thin, noise=_noise(thin), **settings))
-
-
-def _noise(runs: "Runs") -> "Noise":
-    """Scatter of checkpoints: a Student-t tail without offsets would let runs lie anywhere."""
-    from bayescale.noise import Noise
-
-    log_n = np.log(runs.table.groupby("curve_of")["N"].first().to_numpy())
-    sizes = len(np.unique(np.round(log_n / ALIKE)))
-    if len(log_n) >= 2 * sizes:
-        return Noise(runs="curve_of", along="D")
-    return Noise(tail="normal", runs="curve_of", along="D", offset=False)
+    # offsets of runs would stand in for the size term (22 Gemstones shapes: theirs goes with N,
+    # correlation .98), and a Student-t tail without them would let runs lie anywhere
+    noise = Noise(tail="normal", runs="curve_of", along="D", offset=False)
+    return parametric(fit(law, thin, noise=noise, **settings))
 
 
 def _one_each(table: "Runs", columns: tuple[str, ...]) -> bool:

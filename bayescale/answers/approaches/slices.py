@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 8  # budgets
 LEAST = 4  # sizes that a budget needs
-SAME = 0.005  # of compute: budgets that a table was designed with are as equal as this
+SAME = 1e-5  # of compute: budgets that a table was designed with are as equal as this
 NEAR = 0.06  # of the lowest loss: a slice's shape holds near its minimum
 
 

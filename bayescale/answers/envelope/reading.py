@@ -130,7 +130,8 @@ def read_curves(
     few = np.bincount(which.code[keep], minlength=len(which.names)) < LEAST
     _enough(runs, which, few)
     if few.any():
-        listed = which.listed(np.flatnonzero(few))
+        named = replace(which, names=tuple(_label(which, k) for k in range(len(few))))
+        listed = named.listed(np.flatnonzero(few))
         said.append(f"{few.sum()} runs have fewer than {LEAST} checkpoints left: {listed}.")
     rows = np.flatnonzero(keep & ~few[which.code])
     rows = rows[np.argsort(which.code[rows], kind="stable")]
