@@ -7,6 +7,9 @@ import numpy as np
 
 from bayescale.inference.mode import Mode
 
+CAREFUL = 0.9  # acceptance target of lanes that mixed badly
+LEAST_VARIANCE = 1e-3  # of draws that hardly moved, against that of the curvature at the mode
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -34,6 +37,8 @@ class Lane:
         Kept draws so far: arrays of shape (chain, draw, ...), by chunk.
     steps : float
         Mean length of its trajectories at the end of warm-up.
+    learnt : bool
+        Whether its whitening comes from draws that mixed badly, not from the mode's curvature.
     """
 
     index: int
@@ -47,7 +52,34 @@ class Lane:
     state: np.ndarray | None = None
     traces: tuple[tuple[np.ndarray, ...], ...] = field(default=(), repr=False)
     steps: float = 0.0
+    learnt: bool = False
 
     def restarted(self, target: float, deep: bool) -> "Lane":
         """The same lane before its first iteration, with other settings."""
         return replace(self, target=target, deep=deep, state=None, traces=())
+
+    def relearnt(self, z: np.ndarray) -> "Lane":
+        """The same lane before its first iteration, whitened by the covariance of its draws.
+
+        The curvature at the mode says little of a posterior that bends.
+
+        Parameters
+        ----------
+        z : array, shape (chain, draw, dim)
+            Draws in the present whitened space; each chain goes on from its last.
+        """
+        mode = self.mode
+        assert mode is not None
+        flat = z.reshape(-1, z.shape[-1])
+        middle = flat.mean(axis=0)
+        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(flat.T)))
+        spread = axes * np.sqrt(np.maximum(variances, LEAST_VARIANCE))
+        place = replace(
+            mode,
+            vector=mode.vector + mode.whitening @ middle,
+            whitening=mode.whitening @ spread,
+        )
+        starts = np.linalg.solve(spread, (z[:, -1] - middle).T).T
+        target = max(self.target, CAREFUL)
+        again = replace(self, mode=place, z=starts, target=target, learnt=True)
+        return again.restarted(target, deep=True)

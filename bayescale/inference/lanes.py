@@ -10,7 +10,7 @@ CPU that is the fastest way, one lane for each core.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,11 +26,12 @@ from bayescale.inference.packing import Packing
 from bayescale.inference.sample import RETRIES, Draws, locate, prior_candidates
 
 SHORT = 5  # doublings of a trajectory in the first batch (31 steps); all that are asked for alone
-THOROUGH = 300  # warm-up of lanes that diverged at first, and of pooled models
+THOROUGH = 300  # warm-up of lanes that diverged or mixed badly at first, and of pooled models
 SATURATED = 0.01  # share of kept transitions at that length from which a lane starts again
 
-# told of each lane's draws as they come: True if they are enough, False to ask for more
-Enough = Callable[[int, Draws], bool]
+# told of a lane's draws, and whether it may start again: what is to be done
+Verdict = Literal["enough", "more", "again"]
+Judge = Callable[[int, Draws, bool], Verdict]
 
 
 class Lanes:
@@ -51,9 +52,9 @@ class Lanes:
         self,
         batches: Sequence[dict[str, Any]],
         seeds: Sequence[int],
-        enough: Enough,
+        judge: Judge,
     ) -> list[Exception | None]:
-        """Sample fits; their draws are handed to ``enough`` as soon as a lane is done.
+        """Sample fits; their draws are handed to ``judge`` as soon as a lane is done.
 
         Parameters
         ----------
@@ -61,8 +62,9 @@ class Lanes:
             Data of each fit (from `make_batch`), all of one padded size.
         seeds : sequence of int
             Seed of each fit; the draws do not depend on the lanes beside it.
-        enough : callable
-            Told (index, draws); may ask for more.
+        judge : callable
+            Told (index, draws, whether the lane may start again); may ask for more draws, or for
+            a new start with what these draws have taught.
 
         Returns
         -------
@@ -84,7 +86,7 @@ class Lanes:
         lanes = [lane for lane in lanes if errors[lane.index] is None]
         while lanes:
             lanes = self._forward(lanes)
-            lanes = [n for lane in lanes if (n := self._next(lane, enough)) is not None]
+            lanes = [n for lane in lanes if (n := self._next(lane, judge)) is not None]
         return errors
 
     def _lane(self, index: int, batch: dict[str, Any], seed: int) -> Lane:
@@ -208,7 +210,7 @@ class Lanes:
         easy = lane.target == s.target_accept and not self.packing.pools
         return s.warmup if easy else max(s.warmup, THOROUGH)
 
-    def _next(self, lane: Lane, enough: Enough) -> Lane | None:
+    def _next(self, lane: Lane, judge: Judge) -> Lane | None:
         """What is left to do for a lane that has drawn: nothing, more, or all again."""
         s = self.engine.settings
         depth = self._depth(lane)
@@ -230,7 +232,11 @@ class Lanes:
             target_accept=lane.target,
             centring=centring,
         )
-        return None if enough(lane.index, draws) else lane
+        fresh = s.retry and not lane.learnt and bool(np.isfinite(trace[0]).all())
+        verdict = judge(lane.index, draws, fresh)
+        if verdict == "again":
+            return lane.relearnt(trace[0])
+        return lane if verdict == "more" else None
 
     def _data(self, group: list[Lane]) -> Any:
         import jax

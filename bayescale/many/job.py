@@ -68,7 +68,8 @@ def fit_many(
         little to adapt. Fits that diverge start again with 300 and smaller steps.
     min_ess : int
         A fit where bulk or tail ESS of any quantity is lower, or R-hat not below 1.01, draws
-        half as many again, up to eight times ``draws`` in all; not where even that is too few.
+        half as many again, up to eight times ``draws`` in all. Where even that would be too few,
+        or was, it starts again once, whitened by the covariance of what it drew.
     device : str
         ``auto``: a GPU from 100 data sets on, where there is one, else the CPU.
     workers : int, optional

@@ -10,7 +10,7 @@ from bayescale.errors import BayescaleError
 from bayescale.fitted import Fit
 from bayescale.inference.engine import Clock, Engine, Programs, find_device, float64
 from bayescale.inference.gate import MAX_RHAT
-from bayescale.inference.lanes import Lanes
+from bayescale.inference.lanes import Lanes, Verdict
 from bayescale.inference.sample import Draws
 from bayescale.many.result import Failure
 from bayescale.many.task import Job, Task
@@ -50,17 +50,18 @@ def _side_by_side(
     begin = time.perf_counter()
     device = find_device(job.settings.device, position)
 
-    def enough(index: int, drawn: Draws) -> bool:
+    def judge(index: int, drawn: Draws, fresh: bool) -> Verdict:
         task = tasks[index]
         try:
             looked = look(job.model, task.layout, task.packing, drawn)
-            if _short(job, looked, drawn.stats["lp"].shape[1]):
-                return False
+            verdict = _verdict(job, looked, drawn.stats["lp"].shape[1], fresh)
+            if verdict != "enough":
+                return verdict
             outcome = _assemble(job, task, drawn, begin, len(tasks), looked)
         except Exception as problem:
             outcome = failure(task.key, problem)
         report(task, outcome)
-        return True
+        return "enough"
 
     packing = tasks[0].packing
     try:
@@ -70,7 +71,7 @@ def _side_by_side(
                 programs,
             )  # fmt: skip
             lanes = Lanes(engine, packing, width)
-            errors = lanes.sample([t.batch for t in tasks], [t.seed for t in tasks], enough)
+            errors = lanes.sample([t.batch for t in tasks], [t.seed for t in tasks], judge)
     except Exception as problem:
         errors = [problem] * len(tasks)
     for task, error in zip(tasks, errors, strict=True):
@@ -78,13 +79,20 @@ def _side_by_side(
             report(task, failure(task.key, error))
 
 
-def _short(job: Job, looked: Look, draws: int) -> bool:
-    """Whether more draws may help: the ESS is too low, or R-hat is above the gate's limit."""
+def _verdict(job: Job, looked: Look, draws: int, fresh: bool) -> Verdict:
+    """Whether draws are enough, more of them may help, or a new start is called for.
+
+    More can't help where the ESS would be too low at the most draws; those start again once, and
+    so do those that drew the most in vain.
+    """
     d = looked[2]
     with np.errstate(all="ignore"):
         ess, rhat = np.nanmin([d.ess_bulk, d.ess_tail]), np.nanmax(d.rhat)
-    reachable = ess * job.most / draws >= job.min_ess
-    return draws < job.most and reachable and not (ess >= job.min_ess and rhat < MAX_RHAT)
+    if ess >= job.min_ess and rhat < MAX_RHAT:
+        return "enough"
+    if draws < job.most and ess * job.most / draws >= job.min_ess:
+        return "more"
+    return "again" if fresh and job.min_ess else "enough"
 
 
 def _assemble(job: Job, task: Task, drawn: Draws, begin: float, beside: int, looked: Look) -> Fit:

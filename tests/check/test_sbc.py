@@ -152,7 +152,7 @@ def test_a_law_fitted_as_log_odds_can_be_calibrated():
     law = FAMILIES["capability"].example
     assert law.default_noise.on == "logit"
     model = make_model(law, None, Pooling.of(None))
-    made = Simulator(model, model, make_design(model)[0], 0).data(0).column("accuracy")
+    made = np.asarray(Simulator(model, model, make_design(model)[0], 0).data(0).column("accuracy"))
     assert np.all((made > 0) & (made < 1))
 
 
