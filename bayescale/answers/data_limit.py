@@ -50,6 +50,16 @@ class Limited:
         seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
         return self.laws.mean(draw, U=seen, **inputs)
 
+    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """The same without drift."""
+        seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
+        return self.laws.exact(draw, U=seen, **inputs)
+
+    @property
+    def wander(self) -> np.ndarray | float:
+        """Error of ln N_opt per e-fold of compute beyond the data."""
+        return self.laws.wander
+
 
 @dataclass(frozen=True)
 class LimitedAllocation(Shown):

@@ -67,7 +67,9 @@ class Curve:
             ``inputs``, ``index`` and ``refs`` of the rows, as from `make_batch`.
         """
         at_rows = self.model.by_row(self._coordinates(vectors), batch["index"])
-        return self.model.mean(self.model.to_params(at_rows, batch["refs"]), batch)
+        return self.model.mean(
+            self.model.to_params(at_rows, batch["refs"]), batch["inputs"], batch.get("drift")
+        )
 
     def fitted(self, vectors: Any, batch: Mapping[str, Any]) -> Any:
         """`mean` on the scale of the residuals."""

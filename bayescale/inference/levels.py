@@ -22,7 +22,7 @@ from bayescale.scatter import SCALES
 def run_levels(model: Model, values: Mapping[str, Any], batch: Mapping[str, Any]) -> Any:
     """The law's mean over the rows of each run, on the noise's scale, shape (..., run)."""
     at_rows = model.by_row(model.coordinates(values), batch["index"])
-    mean = model.mean(model.to_params(at_rows, batch["refs"]), batch)
+    mean = model.mean(model.to_params(at_rows, batch["refs"]), batch["inputs"], batch.get("drift"))
     located = SCALES[model.noise.on].forward(mean)
     xp, index = namespace(located), batch["index"][model.noise.runs]
     lead = values["run_sd"].shape

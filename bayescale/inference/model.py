@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayescale.arrays import namespace
-from bayescale.drift import SCALE, Drift
+from bayescale.drift import SCALE, STEP, Drift
 from bayescale.errors import LawError, nearest
 from bayescale.law import Law, Param, call_with
 from bayescale.noise import Noise
@@ -200,14 +200,13 @@ class Model:
             waiting = [p for p in waiting if p not in ready]
         return known
 
-    def mean(self, params: Values, batch: Mapping[str, Any]) -> Any:
-        """The law's mean at each row of a batch, moved by its drift."""
+    def mean(self, params: Values, inputs: Values, hinges: Any = None) -> Any:
+        """The law's mean at each row, moved by its drift where its hinges there are given."""
         arguments = {p.name: params[p.name] for p in self.law.params}
-        inputs = {i.name: batch["inputs"][i.name] for i in self.law.inputs}
-        mean = self.law.mean(**arguments, **inputs)
-        if self.drift is None:
+        mean = self.law.mean(**arguments, **{i.name: inputs[i.name] for i in self.law.inputs})
+        if hinges is None:
             return mean
-        moved = params["drift_scale"] * (batch["drift"] * params["drift_step"]).sum(-1)
+        moved = params[SCALE] * (hinges * params[STEP]).sum(-1)
         return self.moved(mean, moved)
 
     def moved(self, mean: Any, by: Any) -> Any:
@@ -241,7 +240,7 @@ class Model:
         at_rows = self.by_row(coordinates, batch["index"])
         params = self.to_params(at_rows, batch["refs"])
         params |= self._tail_constant(coordinates, batch["index"])
-        mean = self.mean(params, batch)
+        mean = self.mean(params, batch["inputs"], batch.get("drift"))
         return self.noise.log_density(batch["response"], mean, params, batch["noise"])
 
     def _tail_constant(self, coordinates: Values, index: Index) -> dict[str, Any]:

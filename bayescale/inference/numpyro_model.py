@@ -97,7 +97,7 @@ def build(model: Model, layout: Layout) -> Callable[..., None]:
         coordinates = model.coordinates(values)
         declare(coordinates)
         params = model.to_params(model.by_row(coordinates, batch["index"]), batch["refs"])
-        mean = model.mean(params, batch)
+        mean = model.mean(params, batch["inputs"], batch.get("drift"))
         _respond(model, mean, params, batch, observed)
 
     return numpyro_function

@@ -30,5 +30,5 @@ def at_rows(
     draws, rows = len(next(iter(sites.values()))), len(batch["response"])
     at = model.by_row(model.coordinates(sites), batch["index"])
     params = model.to_params(at, batch["refs"])
-    mean = np.broadcast_to(model.mean(params, batch), (draws, rows))
+    mean = np.broadcast_to(model.mean(params, batch["inputs"], batch.get("drift")), (draws, rows))
     return mean, params

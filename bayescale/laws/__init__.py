@@ -22,8 +22,8 @@ from bayescale.laws.width_depth import WIDTH_DEPTH
 LAWS: dict[str, Law] = {
     law.name: law
     for law in (
-        AUTO,
         CHINCHILLA,
+        AUTO,
         KAPLAN,
         COUPLED,
         COMPUTE_FRONTIER,

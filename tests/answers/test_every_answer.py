@@ -73,14 +73,14 @@ ASKED = {
 OF_RUNS = {"envelope"}  # asks curves, not a fit
 # laws that must be answered; every other law may refuse
 ANSWERED = {
-    "Fit.allocate": {"chinchilla", "kaplan", "coupled", "overtraining"},
+    "Fit.allocate": {"auto", "chinchilla", "kaplan", "coupled", "overtraining"},
     "allocate_limited": {"repetition", "repetition-tokens"},
-    "compute_multiplier": {"chinchilla", "kaplan", "coupled", "overtraining"},
+    "compute_multiplier": {"auto", "chinchilla", "kaplan", "coupled", "overtraining"},
     "equal_exponents": {
-        "chinchilla", "coupled", "repetition", "repetition-tokens", "krajewski", "abnar",
+        "auto", "chinchilla", "coupled", "repetition", "repetition-tokens", "krajewski", "abnar",
         "step-law", "width-depth",
     },
-    "inference_optimum": {"chinchilla", "kaplan", "coupled", "overtraining"},
+    "inference_optimum": {"auto", "chinchilla", "kaplan", "coupled", "overtraining"},
     "invariance": {"decoupled"},
     "isoflop": {"isoflop"},
     "optima": {"decoupled"},

@@ -49,7 +49,7 @@ def test_serving(call, fit_file, tmp_path):
     assert path.read_bytes().startswith(b"\x89PNG")
     text = call(*args).out
     assert "best single choice" in text
-    assert "of that model's total" in text.replace("\n", " ")
+    assert "of that model's total" in " ".join(text.split())
 
 
 def test_serving_at_a_loss(call, fit_file):

@@ -81,7 +81,7 @@ WRONG_USE = [
     (["fit", "chinchilla", "SWEEP", "--pool", "alpha"], ["--pool 'alpha'", "param=kind:column"]),
     (["fit", "chinchilla", "SWEEP", "--map", "N=a", "--map", "N=b"], ["more than once"]),
     (["allocate", "FIT"], ["--C", "bayescale allocate --help"]),
-    (["predct", "FIT"], ["Did you mean 'predict'?"]),
+    (["predct", "FIT"], ["Did you mean 'predict'"]),
     (["--nonsense"], ["--nonsense"]),
 ]
 

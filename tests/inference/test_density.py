@@ -72,7 +72,7 @@ class Setting:
     def __init__(self, case, runs):
         law, noise, pooling, *changed = case
         self.law = bs.get_law(law).with_priors(changed[0] if changed else {})
-        self.model = Model(self.law, noise or bs.Noise(), Pooling.of(pooling))
+        self.model = Model(self.law, noise or self.law.default_noise, Pooling.of(pooling))
         self.layout = make_layout(self.model, runs)
         self.batch = make_batch(self.model, runs, self.layout)
         self.packing = Packing.of(self.model, self.layout.labels)

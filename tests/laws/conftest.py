@@ -43,6 +43,8 @@ class Setting:
         self.frame = realistic_inputs(law) if frame is None else frame
         middle = {"log": 3.0, "logit": 0.5, "response": 0.5}[self.model.noise.on]
         table = self.frame.assign(**{law.response: middle})
+        if self.model.noise.varies_with == "C" and "C" not in table:
+            table["C"] = 6 * table["N"] * table["D"]
         for column in (c for c in self.model.columns if c not in table):
             table[column] = np.resize(["first", "second"], len(table))
         rows = np.arange(1, len(table) + 1)

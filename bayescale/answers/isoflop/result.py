@@ -162,15 +162,16 @@ class IsoFLOP(Shown):
                 f"minima scatter around the power law by {share['median']:.0%} "
                 f"({share['q05']:.0%} to {share['q95']:.0%})"
             )
-        columns = ["C", "N_opt", "90%", "D_opt", "90%", "D/N", "90%", "L_min", "90%", "minimum"]
+        columns = ["C", "N_opt", "90%", "D_opt", "90%", "D/N", "L_min", "minimum"]
         return Table(columns, rows, self.title, self.warnings, notes, text=("minimum",))
 
     def _row(self, record: Mapping[str, Any], minimum: str) -> list[str]:
         cells = [quantity(record["C"])]
         for name in QUANTITIES:
             q = record.get(name)
+            short = name not in ("N_opt", "D_opt")  # its interval is in the frame
             if q is None:
-                cells += ["–", "–"]
+                cells += ["–"] * (1 if short else 2)
                 continue
             ends = (q["median"], q["q05"], q["q95"])
             if name == "loss":
@@ -178,7 +179,7 @@ class IsoFLOP(Shown):
                 middle, low, high = (with_spread(x, sd) for x in ends)
             else:
                 middle, low, high = (quantity(x) for x in ends)
-            cells += [middle, f"{low} to {high}"]
+            cells += [middle] if short else [middle, f"{low} to {high}"]
         return [*cells, minimum]
 
 
