@@ -232,7 +232,9 @@ def allocate_on(
         unit=about.unit,
         cost=price.describe(),
         converged=about.converged,
-        warnings=about.warnings + missing_note(missing) + budget_notes(runs, budgets),
+        warnings=about.warnings
+        + missing_note(missing)
+        + budget_notes(runs, budgets, drifting=bool(np.any(laws.wander))),
     )
 
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.points import say_reach
-from bayescale.answers.prediction import beyond_warning
 from bayescale.errors import FitError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def missing_note(missing: np.ndarray) -> tuple[str, ...]:
     return (f"{share} have no optimum within range; intervals are of the rest.",)
 
 
-def budget_notes(runs: "Runs", budgets: np.ndarray) -> tuple[str, ...]:
+def budget_notes(runs: "Runs", budgets: np.ndarray, drifting: bool = False) -> tuple[str, ...]:
     """What an answer says of budgets above the largest run, or below the smallest."""
     if "C" not in runs.table:
         return ()
@@ -40,7 +40,7 @@ def budget_notes(runs: "Runs", budgets: np.ndarray) -> tuple[str, ...]:
     above, below = float(budgets.max() / data.max()), float(budgets.min() / data.min())
     notes: tuple[str, ...] = ()
     if above > 1 + 1e-9:
-        notes += (f"{say_reach({'C': above})} the data. {beyond_warning()}",)
+        notes += (f"{say_reach({'C': above})} the data. {beyond_warning(drifting)}",)
     if below < 1 - 1e-9:
         notes += (
             f"{say_reach({'C': below})} the data: the law was fitted to larger runs, and small "

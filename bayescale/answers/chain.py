@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.points import as_inputs, reach, read_points
-from bayescale.answers.prediction import Prediction, beyond_warning, new_runs, predict
+from bayescale.answers.prediction import Prediction, new_runs, predict
 from bayescale.answers.surface import surface
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.points import as_inputs, reach, read_points, say_reach
 from bayescale.answers.surface import Surface, surface
 from bayescale.inference.batch import noise_columns
@@ -229,7 +230,8 @@ def _predict(fit: "Fit", seed: int, asked: Mapping[str, Any]) -> Prediction:
     told = np.broadcast_to(laws.straight(np.arange(laws.size)[:, None], **inputs), mean.shape)
     size = mean.shape[1]
     named = {c: np.full(size, str(group[c]), object) for c in fit.law.label_columns}
-    warnings = fit.warnings + fresh + ((f"Beyond the data. {beyond_warning()}",) if outside else ())
+    far = f"Beyond the data. {beyond_warning(fit.model.drift is not None)}"
+    warnings = fit.warnings + fresh + ((far,) if outside else ())
     return Prediction(
         points=named | points,
         loss=mean,
@@ -263,19 +265,6 @@ def width_shares(
     }
     total = np.maximum(sum(squares.values()), 1e-300)
     return {k: v / total for k, v in squares.items()}
-
-
-def beyond_warning() -> str:
-    """What must be said of intervals beyond the data.
-
-    Measured on 16 public sweeps fitted below a tenth of their largest compute: the 90%
-    predictive interval of the plain Chinchilla law held 53% of the larger runs (mean over
-    sweeps; ``python -m benchmarks.extrapolation``).
-    """
-    return (
-        "Intervals take the law as exact: on real sweeps extrapolated tenfold, 90% intervals of "
-        "this kind held about half of the runs; `bayescale holdout` tells it of yours."
-    )
 
 
 def new_runs(

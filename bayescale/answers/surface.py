@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -65,7 +64,7 @@ class Surface:
         """Number of draws."""
         return len(next(iter(self.params.values())))
 
-    @cached_property
+    @property
     def wander(self) -> np.ndarray | float:
         """Error of ln N_opt per e-fold of compute beyond the data, shape (draw,), or 0."""
         drift = self.fit.model.drift

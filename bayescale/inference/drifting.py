@@ -105,8 +105,9 @@ def settle(
     for _ in range(ROUNDS):
         found = find_mode(_held(gradient, vector, ~held), vector[~held][None])
         vector[~held] = found.vector
-        spread = batch | {
-            "response": _spread(model, packing, batch, centring, vector, ~held, found)
+        spread = {
+            **batch,
+            "response": _spread(model, packing, batch, centring, vector, ~held, found),
         }
         noisy = find_mode(_held(gradient_of(spread), vector, of_noise), vector[of_noise][None])
         vector[of_noise] = noisy.vector

@@ -39,6 +39,14 @@ def test_the_credible_interval_has_the_drift_in_it(drifting, exact):
     assert wide > 5 * narrow
 
 
+def test_the_warning_beyond_is_that_of_its_kind(drifting, exact):
+    far = drifting.runs.column("C").max() * 100
+    for answer in (drifting.predict(N="1B", C=far), drifting.allocate(C=far)):
+        assert "Intervals widen with the reach" in " ".join(answer.warnings)
+    for answer in (exact.predict(N="1B", C=far), exact.allocate(C=far)):
+        assert "Intervals take the law as exact" in " ".join(answer.warnings)
+
+
 def test_same_answer_twice(drifting):
     one, other = (drifting.predict(N="7B", D="1T").loss for _ in range(2))
     assert np.array_equal(one, other)

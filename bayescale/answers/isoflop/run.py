@@ -6,10 +6,10 @@ from typing import Any, overload
 import numpy as np
 
 from bayescale.answers.approach import PowerLaw
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.isoflop.price import price_of
 from bayescale.answers.isoflop.result import IsoFLOP, IsoFLOPs
 from bayescale.answers.points import read_values, say_reach
-from bayescale.answers.prediction import beyond_warning
 from bayescale.data.isoflop import SAME, interior, short3
 from bayescale.errors import DataError, FitError
 from bayescale.fitted import Fit

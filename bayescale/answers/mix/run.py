@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.marginal import most_epochs
 from bayescale.answers.mix.choice import (
     MixtureChoice,
@@ -19,7 +20,6 @@ from bayescale.answers.mix.program import Solution, solve
 from bayescale.answers.mix.region import Region, check_finite, make_region
 from bayescale.answers.mix.result import Mixture
 from bayescale.answers.objectives import objectives_of
-from bayescale.answers.prediction import beyond_warning
 from bayescale.errors import FitError
 from bayescale.tables import quantity
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.objectives import Objectives
 from bayescale.answers.pareto.mixes import Compositions, seen_shares
 from bayescale.answers.pareto.plane import Budgets
 from bayescale.answers.points import read_values
-from bayescale.answers.prediction import beyond_warning
 from bayescale.data.quantity import parse_number, parse_quantity
 from bayescale.errors import DataError, FitError, nearest
 from bayescale.tables import quantity

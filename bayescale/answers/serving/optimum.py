@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.answers.allocation import check_law
+from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.budgets import budget_notes, price_of
 from bayescale.answers.points import reach, read_values, say_reach
-from bayescale.answers.prediction import beyond_warning
 from bayescale.answers.serving.choice import ServedChoice, best_served
 from bayescale.answers.serving.isoloss import cheapest
 from bayescale.answers.serving.price import Served

@@ -37,7 +37,7 @@ class MixedSurface:
     def _own_draw(self) -> np.ndarray:
         return np.concatenate(list(self.picks))
 
-    @cached_property
+    @property
     def wander(self) -> np.ndarray:
         """Error of ln N_opt per e-fold of compute beyond the data, shape (draw,)."""
         parts = zip(self.surfaces, self.picks, strict=True)

@@ -111,7 +111,10 @@ class Stack(Shown):
             lines += [f"{name}: {w}" if w in own else w for w in part.warnings]
         first = next(iter(parts.values()))
         share = {n: len(self.picks[n]) / sum(map(len, self.picks.values())) for n in parts}
-        width = {k: sum(share[n] * p.width[k] for n, p in parts.items()) for k in first.width}
+        width = {
+            k: np.sum([share[n] * p.width[k] for n, p in parts.items()], axis=0)
+            for k in first.width
+        }
         return Prediction(
             points=points,
             loss=self._mixed({n: p.loss for n, p in parts.items()}),
