@@ -76,23 +76,14 @@ class Objectives:
     Parameters
     ----------
     fit : Fit
-    label : str
-        Column that tells the losses apart: ``target``, ``objective``.
-    names : tuple of str
-        Its labels, in the order of the losses' last axis.
-    sources : tuple of str
-        What models are trained on, in the order of the last axis of D.
-    repeated : tuple of str
-        Sources whose data may be repeated, in the order of the last axis of U.
+    view : View
+        The law's losses as a function of parameters and inputs.
     params : mapping
         Parameter -> draws, shape (draw, objective or 1, own axes ...).
     """
 
     fit: "Fit"
-    label: str
-    names: tuple[str, ...]
-    sources: tuple[str, ...]
-    repeated: tuple[str, ...]
+    view: View
     params: Mapping[str, np.ndarray]
 
     @property
@@ -101,9 +92,24 @@ class Objectives:
         return len(next(iter(self.params.values())))
 
     @property
-    def view(self) -> View:
-        """The law's losses as a function of parameters and inputs."""
-        return View(self.fit.law, self.label, self.names, self.sources, self.repeated)
+    def label(self) -> str:
+        """Column that tells the losses apart."""
+        return self.view.label
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The losses' labels, in the order of their last axis."""
+        return self.view.names
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What models are trained on, in the order of the last axis of D."""
+        return self.view.sources
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """Sources whose data may be repeated, in the order of the last axis of U."""
+        return self.view.repeated
 
     @property
     def reads_size(self) -> bool:
@@ -201,7 +207,8 @@ def objectives_of(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int 
         several = found if p.name in by_label else found[:1]
         params[p.name] = np.stack([s.params[p.name] for s in several], axis=1)
     axes = fit.law.axes
-    return Objectives(fit, label.name, names, axes[SOURCE], axes.get(REPEATED, ()), params)
+    view = View(fit.law, label.name, names, axes[SOURCE], axes.get(REPEATED, ()))
+    return Objectives(fit, view, params)
 
 
 def _label(law: "Law") -> "Input":

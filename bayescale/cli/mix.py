@@ -1,5 +1,6 @@
 """``bayescale mix``: the best mixture of sources under a budget."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -64,7 +65,7 @@ def command(
       bayescale mix fit.nc --C 1e23 --worst --plot mix.png
     """
     from bayescale.answers.mix.run import mix
-    from bayescale.cli.output import show, show_json
+    from bayescale.cli.output import check_place, tell
     from bayescale.cli.reading import pairs, split_values
     from bayescale.saving import load
 
@@ -83,19 +84,9 @@ def command(
         "seed": seed,
     }
     asked |= pairs(group, "--group", "column=name, such as corpus=c4")
-    if plot:
-        from bayescale.plot.picture import check_picture
-
-        check_picture(plot)
+    check_place(plot)
     found = mix(load(fit), **asked)
-    if not json:
-        show(found)
-    if plot:
-        _draw(found, plot)
-    if json:
-        show_json({**found.to_dict(), "plot": plot})
-    elif plot:
-        show(f"wrote {plot}")
+    tell(found, json, plot, partial(_draw, found), size=partial(_size, found))
 
 
 def _limits(given: list[str] | None) -> dict[str, tuple[float, ...]]:
@@ -117,9 +108,13 @@ def _limits(given: list[str] | None) -> dict[str, tuple[float, ...]]:
     return found
 
 
-def _draw(found: Any, path: str) -> None:
+def _draw(found: Any, figure: Any) -> None:
     from bayescale.plot import mixture
-    from bayescale.plot._mixture import picture_size
-    from bayescale.plot.picture import write_picture
 
-    write_picture(path, lambda figure: mixture(found, ax=figure.add_subplot()), picture_size(found))
+    mixture(found, ax=figure.add_subplot())
+
+
+def _size(found: Any) -> tuple[float, float]:
+    from bayescale.plot._mixture import picture_size
+
+    return picture_size(found)

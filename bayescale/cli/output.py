@@ -62,6 +62,7 @@ def tell(
     path: str | None,
     draw: Callable[..., Any],
     wide: bool = False,
+    size: Callable[[], tuple[float, float]] | None = None,
 ) -> None:
     """Print an answer, and draw its picture where one was asked for.
 
@@ -77,6 +78,8 @@ def tell(
         ``draw(figure)``.
     wide
         Whether the picture has two panels.
+    size
+        Gives width and height of a picture that grows with the answer, in inches.
     """
     if not as_json:
         show(result)
@@ -85,7 +88,7 @@ def tell(
         from bayescale.plot.intervals import SIZE
         from bayescale.plot.picture import write_picture
 
-        write_picture(path, draw, SIZE if wide else (WIDTH, HEIGHT))
+        write_picture(path, draw, size() if size else SIZE if wide else (WIDTH, HEIGHT))
     if as_json:
         show_json({**result.to_dict(), "plot": path})
     elif path:

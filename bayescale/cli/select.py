@@ -1,5 +1,6 @@
 """``bayescale select``: which backbone to train on a compute budget."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -66,14 +67,11 @@ def command(
       bayescale select fit.nc --C 1e20,1e21,1e22 --vision 0.4B --plot select.png
       bayescale select fit.nc --C 1e21 --models new.csv --params params_b
     """
-    from bayescale.cli.output import show, show_json
+    from bayescale.cli.output import check_place, tell
     from bayescale.cli.reading import pairs, split_values
     from bayescale.saving import load
 
-    if plot:
-        from bayescale.plot.picture import check_picture
-
-        check_picture(plot)
+    check_place(plot)
     from bayescale.answers.selection.run import select
 
     asked = pairs(covariate, "--covariate", "name=value, such as year=1.5")
@@ -91,18 +89,19 @@ def command(
         seed=seed,
         **values,
     )
-    if not json:
-        show(found)
-    if plot:
-        from bayescale.plot import selection
-        from bayescale.plot._selection import SIZE
-        from bayescale.plot.picture import write_picture
+    tell(found, json, plot, partial(_draw, found), size=_size)
 
-        write_picture(plot, lambda figure: selection(found, figure=figure), SIZE)
-    if json:
-        show_json({**found.to_dict(), "plot": plot})
-    elif plot:
-        show(f"wrote {plot}")
+
+def _draw(found: Any, figure: Any) -> None:
+    from bayescale.plot import selection
+
+    selection(found, figure=figure)
+
+
+def _size() -> tuple[float, float]:
+    from bayescale.plot._selection import SIZE
+
+    return SIZE
 
 
 def _params(given: list[str] | None) -> dict[str, str] | str | None:

@@ -25,43 +25,23 @@ def command(
       bayescale fit capability:benchmarks=text_* runs.csv -o fit.nc
       bayescale transfer fit.nc --plot transfer.png
     """
-    from bayescale.cli.output import show, show_json
+    from bayescale.cli.output import check_place, tell
     from bayescale.saving import load
 
-    if plot:
-        from bayescale.plot.picture import check_picture
-
-        check_picture(plot)
-    found, draw = _answer(load(fit))
-    if not json:
-        show(found)
-    if plot:
-        draw(plot)
-    if json:
-        show_json({**found.to_dict(), "plot": plot})
-    elif plot:
-        show(f"wrote {plot}")
+    check_place(plot)
+    found, draw, size = _answer(load(fit))
+    tell(found, json, plot, lambda figure: draw(found, ax=figure.add_subplot()), size=size)
 
 
-def _answer(fit: Any) -> tuple[Any, Any]:
-    """The answer that suits the law, and how to draw it into a file."""
-    from bayescale.plot.picture import write_picture
-
-    family = (fit.law.recipe or ("", ""))[0]
-    if family == "mixture":
-        from bayescale.answers.worth import worth
-        from bayescale.plot._worth import picture_size as size_of_worth
-        from bayescale.plot._worth import worth as draw_worth
-
-        found = worth(fit)
-        return found, lambda path: write_picture(
-            path, lambda figure: draw_worth(found, ax=figure.add_subplot()), size_of_worth(found)
-        )
-    from bayescale.answers.transfer import transfer_tax
-    from bayescale.plot._transfer_tax import picture_size
-    from bayescale.plot._transfer_tax import transfer_tax as draw_tax
-
-    tax = transfer_tax(fit)
-    return tax, lambda path: write_picture(
-        path, lambda figure: draw_tax(tax, ax=figure.add_subplot()), picture_size(tax)
-    )
+def _answer(fit: Any) -> tuple[Any, Any, Any]:
+    """The answer that suits the law, what draws it, and the size of the picture."""
+    if (fit.law.recipe or ("", ""))[0] == "mixture":
+        from bayescale.answers.worth import worth as ask
+        from bayescale.plot._worth import picture_size
+        from bayescale.plot._worth import worth as draw
+    else:
+        from bayescale.answers.transfer import transfer_tax as ask
+        from bayescale.plot._transfer_tax import picture_size
+        from bayescale.plot._transfer_tax import transfer_tax as draw
+    found: Any = ask(fit)
+    return found, draw, lambda: picture_size(found)

@@ -1,5 +1,6 @@
 """``bayescale worth``: what repeated epochs and other domains' tokens are worth."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -44,7 +45,7 @@ def command(
       bayescale worth fit.nc --at text=60B --at vision=20B --at N=1B --plot worth.png
     """
     from bayescale.answers.worth import worth
-    from bayescale.cli.output import show, show_json
+    from bayescale.cli.output import check_place, tell
     from bayescale.cli.reading import pairs, split_values
     from bayescale.saving import load
 
@@ -53,27 +54,21 @@ def command(
     tokens = {name.removeprefix("D_"): value for name, value in where.items()}
     there = pairs(split_values(unique), "--unique", "source=tokens, such as vision=5B")
     groups = pairs(group, "--group", "column=name, such as corpus=c4")
-    if plot:
-        from bayescale.plot.picture import check_picture
-
-        check_picture(plot)
+    check_place(plot)
     asked: Any = split_values([epochs])
     found = worth(
         load(fit), epochs=asked, N=size, D=tokens or None, unique=there, seed=seed, **groups
     )
-    if not json:
-        show(found)
-    if plot:
-        _draw(found, plot)
-    if json:
-        show_json({**found.to_dict(), "plot": plot})
-    elif plot:
-        show(f"wrote {plot}")
+    tell(found, json, plot, partial(_draw, found), size=partial(_size, found))
 
 
-def _draw(found: Any, path: str) -> None:
+def _draw(found: Any, figure: Any) -> None:
     from bayescale.plot import worth
-    from bayescale.plot._worth import picture_size
-    from bayescale.plot.picture import write_picture
 
-    write_picture(path, lambda figure: worth(found, ax=figure.add_subplot()), picture_size(found))
+    worth(found, ax=figure.add_subplot())
+
+
+def _size(found: Any) -> tuple[float, float]:
+    from bayescale.plot._worth import picture_size
+
+    return picture_size(found)

@@ -15,6 +15,7 @@ others alone (c near 0), as `centring` does with groups.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,21 +30,28 @@ from bayescale.scatter import SCALES
 ROUNDS = 3  # of climbing law and weights, then the noise
 NUDGE = 1e-4  # of each number of the vector, for slopes of the law
 Gradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Centring = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A model, how its sites lie in a vector, and its data, unpadded, from `make_batch`."""
+
+    model: Model
+    packing: Packing
+    batch: Mapping[str, Any]
 
 
 def choose_frame(
-    model: Model,
-    packing: Packing,
-    batch: Mapping[str, Any],
-    centring: Mapping[str, np.ndarray],
+    there: Setting,
+    centring: Centring,
     vector: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """Frame of a model's drift, about a point.
 
     Parameters
     ----------
-    model, packing, batch
-        ``batch`` unpadded, from `make_batch`.
+    there : Setting
     centring : mapping
         Under which the vector is to be read.
     vector : array, shape (dim,)
@@ -53,8 +61,9 @@ def choose_frame(
     dict
         To be added to ``centring``, in place of the frame that it has.
     """
-    slopes, weights = _at_rows(model, packing, batch, centring, vector)
-    hinges = _by_label(model, packing, batch)
+    packing = there.packing
+    slopes, weights = _at_rows(there, centring, vector)
+    hinges = _by_label(there)
     bare = declared(packing, centring)
     prior = packing.join(packing.sample_prior(np.random.default_rng(0), 500), bare)
     curved = (slopes.T * weights) @ slopes + np.diag(1 / np.maximum(prior.var(axis=0), 1e-12))
@@ -74,10 +83,8 @@ def choose_frame(
 
 
 def settle(
-    model: Model,
-    packing: Packing,
-    batch: Mapping[str, Any],
-    centring: Mapping[str, np.ndarray],
+    there: Setting,
+    centring: Centring,
     gradient_of: Callable[[Mapping[str, Any]], Gradient],
     start: np.ndarray,
 ) -> Mode:
@@ -90,13 +97,14 @@ def settle(
 
     Parameters
     ----------
-    model, packing, batch, centring
+    there, centring
         As for `choose_frame`, with the frame in ``centring``.
     gradient_of : callable
         From a batch to value and gradient of the log density under ``centring``.
     start : array, shape (dim,)
     """
-    noise = [p.name for p in model.noise.params() if p.name != "run_offset"]
+    packing, batch = there.packing, there.batch
+    noise = [p.name for p in there.model.noise.params() if p.name != "run_offset"]
     of_noise, held = np.zeros((2, packing.size), dtype=bool)
     for site in packing.sites:
         of_noise[packing.slice_of(site.name)] = site.name in noise
@@ -107,7 +115,7 @@ def settle(
         vector[~held] = found.vector
         spread = {
             **batch,
-            "response": _spread(model, packing, batch, centring, vector, ~held, found),
+            "response": _spread(there, centring, vector, ~held, found),
         }
         noisy = find_mode(_held(gradient_of(spread), vector, of_noise), vector[of_noise][None])
         vector[of_noise] = noisy.vector
@@ -118,34 +126,30 @@ def settle(
 
 
 def _spread(
-    model: Model,
-    packing: Packing,
-    batch: Mapping[str, Any],
-    centring: Mapping[str, np.ndarray],
+    there: Setting,
+    centring: Centring,
     vector: np.ndarray,
     free: np.ndarray,
     found: Mode,
 ) -> np.ndarray:
     """Responses whose squared residuals are those of these runs on average over what is open."""
-    at = SCALES[model.noise.on]
-    located, slopes = _located(model, packing, batch, centring, vector)
+    at = SCALES[there.model.noise.on]
+    located, slopes = _located(there, centring, vector)
     open_part = np.square(slopes[:, free] @ found.whitening).sum(axis=1)
-    residual = at.forward(batch["response"]) - located
+    residual = at.forward(there.batch["response"]) - located
     return at.backward(located + np.copysign(np.sqrt(residual**2 + open_part), residual))
 
 
 def _located(
-    model: Model,
-    packing: Packing,
-    batch: Mapping[str, Any],
-    centring: Mapping[str, np.ndarray],
+    there: Setting,
+    centring: Centring,
     vector: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean on the noise's scale, (row,), and its slopes in the vector, (row, dim)."""
     moves = np.diag(NUDGE * np.maximum(1.0, np.abs(vector)))
     nudged = np.concatenate([vector[None], vector + moves, vector - moves])
-    mean, params = at_rows(model, batch, packing.constrain(nudged, centring))
-    located = model.noise.location(mean, params)
+    mean, params = at_rows(there.model, there.batch, there.packing.constrain(nudged, centring))
+    located = there.model.noise.location(mean, params)
     up, down = np.split(located[1:], 2)
     return located[0], (up - down).T / (2 * np.diag(moves))
 
@@ -174,16 +178,15 @@ def without_drift(packing: Packing, gradient: Gradient, starts: np.ndarray) -> n
 
 
 def _at_rows(
-    model: Model,
-    packing: Packing,
-    batch: Mapping[str, Any],
-    centring: Mapping[str, np.ndarray],
+    there: Setting,
+    centring: Centring,
     vector: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Slopes of the law in the vector, (row, dim), and weights of rows, (row,)."""
+    model, packing, batch = there.model, there.packing, there.batch
     values = packing.constrain(vector, centring)
     bare = declared(packing, centring)
-    slopes = _located(model, packing, batch, bare, packing.join(values, bare))[1]
+    slopes = _located(there, bare, packing.join(values, bare))[1]
     mean, params = at_rows(model, batch, {k: v[None] for k, v in values.items()})
     alone = {k: v for k, v in batch["noise"].items() if k != "previous"}
     u = SCALES[model.noise.on].forward(batch["response"])
@@ -196,17 +199,17 @@ def _at_rows(
     return slopes, np.broadcast_to(weights, mean.shape)[0]
 
 
-def declared(packing: Packing, centring: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def declared(packing: Packing, centring: Centring) -> dict[str, np.ndarray]:
     """A centring whose drift is as declared."""
     none = packing.no_centring()
     return dict(centring) | {k: v for k, v in none.items() if k.startswith(STEP)}
 
 
-def _by_label(model: Model, packing: Packing, batch: Mapping[str, Any]) -> np.ndarray:
+def _by_label(there: Setting) -> np.ndarray:
     """Hinges of each label's drift, zero at the rows of others: (row, label, knot)."""
-    shape = packing.no_centring()[STEP].shape
+    shape, batch = there.packing.no_centring()[STEP].shape, there.batch
     if len(shape) == 1:
         return batch["drift"][:, None]
-    assert model.drift is not None
-    own = np.eye(shape[0])[batch["index"][str(model.drift.by)]]
+    assert there.model.drift is not None
+    own = np.eye(shape[0])[batch["index"][str(there.model.drift.by)]]
     return own[:, :, None] * batch["drift"][:, None, :]

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescale.inference.batch import pad, padded_size, take_rows
 from bayescale.inference.centring import choose_centring
-from bayescale.inference.drifting import choose_frame, settle, without_drift
+from bayescale.inference.drifting import Setting, choose_frame, settle, without_drift
 from bayescale.inference.engine import (
     Clock,
     Engine,
@@ -162,7 +162,8 @@ def _with_drift(
     """A place of a model with drift, in the frame of law and drift."""
     vector = without_drift(packing, engine.gradient(data, centring), starts)
     values = packing.constrain(vector, centring)
-    frame = choose_frame(engine.model, packing, batch, centring, vector)
+    there = Setting(engine.model, packing, batch)
+    frame = choose_frame(there, centring, vector)
     centring = {**centring, **frame}
 
     def gradient_of(rows: Mapping[str, Any]) -> Any:
@@ -170,7 +171,7 @@ def _with_drift(
         return engine.gradient(engine.put(padded), centring)
 
     start = packing.join(values, centring)
-    mode = settle(engine.model, packing, batch, centring, gradient_of, start)
+    mode = settle(there, centring, gradient_of, start)
     return Place(data | {"centring": centring}, centring, mode, engine.gradient(data, centring))
 
 

@@ -6,7 +6,7 @@ import pytest
 import bayescale as bs
 from bayescale.inference.batch import make_batch, make_layout
 from bayescale.inference.density import log_density
-from bayescale.inference.drifting import choose_frame, declared
+from bayescale.inference.drifting import Setting, choose_frame, declared
 from bayescale.inference.model import make_model
 from bayescale.inference.packing import Packing
 from bayescale.pooling import Pooling
@@ -36,7 +36,7 @@ def framed(case):
     model, packing, batch = case
     vector = packing.join(packing.sample_prior(np.random.default_rng(3), 1))[0]
     none = packing.no_centring()
-    return none | choose_frame(model, packing, batch, none, vector)
+    return none | choose_frame(Setting(model, packing, batch), none, vector)
 
 
 def test_a_frame_and_back(case):
