@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.answers.test_selection import benchmarks, table
+from tests.answers.selection_fits import benchmarks, table
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from plot_looking import bands_at
 import bayescale as bs
 from bayescale import plot
 from bayescale.plot import _selection, _transfer_tax, style
-from tests.answers.test_selection import SIZES, accuracy_fit, fit_of, loss_fit, table
+from tests.answers.selection_fits import SIZES, accuracy_fit, fit_of, loss_fit, table
 
 
 @pytest.fixture(scope="module")
