@@ -37,19 +37,19 @@ def choose(law: Law | str, runs: Any, reading: Mapping[str, Any]) -> "tuple[Law,
     DataError
         The table can't be read, or doesn't say what the family needs.
     """
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
     family = find_family(law)
     if family is None:
         found = get_law(law)
         check_mapping(found, reading)
-        return found, load_runs(runs, **reading)
+        return found, read_runs(runs, **reading)
     assert isinstance(law, str)
     options = family.parse(law.partition(":")[2])
     told = dict(reading)
     for name, value in family.reading.items():
         told[name] = {**value, **(told.get(name) or {})} if isinstance(value, Mapping) else value
-    return family.arrange(load_runs(runs, **told), **options)
+    return family.arrange(read_runs(runs, **told), **options)
 
 
 def check_mapping(law: Law, reading: Mapping[str, Any]) -> None:
@@ -105,7 +105,7 @@ def choose_all(
         Two families need the table in different forms.
     """
     from bayescale.data.frames import content_hash
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
     table, found = None, {}
     for name, law in laws.items():
@@ -118,7 +118,7 @@ def choose_all(
             table = arranged
         else:
             found[name] = get_law(law)
-    return found, load_runs(runs, **reading) if table is None else table
+    return found, read_runs(runs, **reading) if table is None else table
 
 
 def example(law: Law | str) -> Law:

@@ -102,9 +102,9 @@ def fit(
 
 def read(runs: Any, reading: Mapping[str, Any]) -> "Runs":
     """A table of runs from whatever `fit` takes."""
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
-    return load_runs(runs, **reading)
+    return read_runs(runs, **reading)
 
 
 def check_seed(seed: Any) -> None:

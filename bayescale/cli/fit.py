@@ -97,9 +97,9 @@ def fit_aloud(
 ) -> "Fit":
     """Read runs and say what was taken for what, then fit, with a bar if someone looks."""
     from bayescale.cli.output import show
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
-    table = load_runs(runs, **reading)
+    table = read_runs(runs, **reading)
     if not quiet:
         show(table.describe())
     from bayescale.fitting import fit

@@ -1,4 +1,4 @@
-"""What people type about table and model, as arguments of `load_runs` and `fit`."""
+"""What people type about table and model, as arguments of `read_runs` and `fit`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ def reading_arguments(
     cost: str | None,
     factor: float | None,
 ) -> dict[str, Any]:
-    """Arguments of `load_runs`; those that nobody gave are left out."""
+    """Arguments of `read_runs`; those that nobody gave are left out."""
     from bayescale.data.quantity import parse_quantity
 
     mapping = pairs(columns, "--map", "what=column, such as loss=val_loss", empty=True)
@@ -39,7 +39,7 @@ def curve_arguments(
     last: bool,
     thin: int | None,
 ) -> dict[str, Any]:
-    """How training curves are cleaned, as an argument of `load_runs`; empty if nobody asked."""
+    """How training curves are cleaned, as an argument of `read_runs`; empty if nobody asked."""
     from bayescale.data.curves import Curves
     from bayescale.errors import DataError
 

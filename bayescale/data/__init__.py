@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         datasets,
         find_dataset,
         load_dataset,
-        load_runs,
         whereabouts,
     )
     from bayescale.data.quantity import parse_quantity
@@ -47,7 +46,6 @@ _HOMES = {
     "whereabouts": "public",
     "find_dataset": "public",
     "load_dataset": "public",
-    "load_runs": "public",
     "parse_quantity": "quantity",
     "read_runs": "read",
     "Runs": "runs",
@@ -69,7 +67,6 @@ __all__ = [
     "filter_rows",
     "find_dataset",
     "load_dataset",
-    "load_runs",
     "parse_quantity",
     "read_runs",
     "six_nd",

@@ -70,11 +70,11 @@ def read_mixtures(
         Shares that don't sum to one, are negative or empty; a source without tokens in any run;
         more unique than sampled tokens; a target that no row has; columns that can't be found.
     """
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
     told = dict(reading)
     told["columns"] = {**MIXTURE_READING["columns"], **(told.get("columns") or {})}
-    runs = load_runs(source, **told)
+    runs = read_runs(source, **told)
     given = {"shares": shares, "tokens": tokens, "unique": unique, "losses": losses}
     return melt(runs, given, sources, targets, total, normalise)
 

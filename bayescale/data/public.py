@@ -98,21 +98,10 @@ def load_dataset(name: str | DataSet) -> Runs:
     return replace(runs, source=record.name, flags=flags)
 
 
-def load_runs(source: Any, **options: Any) -> Runs:
-    """Read runs from a file, a table, or a public data set by its name.
+def resolve(source: Any) -> Any:
+    """Runs of a public data set where a text names one; anything else as it is.
 
-    Parameters
-    ----------
-    source
-        What `read_runs` takes, or the name of a data set. A text counts as a file if it exists,
-        or has a suffix or a path separator.
-    **options
-        As in `read_runs`.
-
-    Returns
-    -------
-    Runs
-        The checked table.
+    A text counts as a file if it exists, or has a suffix or a path separator.
 
     Raises
     ------
@@ -120,17 +109,17 @@ def load_runs(source: Any, **options: Any) -> Runs:
         Where the text is neither a file nor a data set.
     """
     if not isinstance(source, str):
-        return read_runs(source, **options)
+        return source
     path = Path(source)
     if path.exists() or path.suffix or os.sep in source or "/" in source:
-        return read_runs(path, **options)
+        return path
     names = [known.name for known in CATALOG]
     if source not in names:
         raise DataError(
             f"'{source}' is neither a file nor a data set.{nearest(source, names)} "
             f"Data sets: {', '.join(names)}."
         )
-    return read_runs(load_dataset(source), **options)
+    return load_dataset(source)
 
 
 @contextmanager

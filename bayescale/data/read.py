@@ -37,8 +37,9 @@ def read_runs(
     Parameters
     ----------
     source
-        Path of a CSV (also .csv.gz), Parquet or JSON lines file; a pandas, polars or pyarrow
-        table; or `Runs`, which come back as they are unless another argument is given.
+        Path of a CSV (also .csv.gz), Parquet or JSON lines file; name of a public data set (see
+        ``bayescale datasets``); a pandas, polars or pyarrow table; or `Runs`, which come back as
+        they are unless another argument is given.
     columns
         Which column is what, for instance ``{"N": "my_size", "loss": "val_loss"}``, inputs of a
         law beyond N, D and C included (``{"U": "my_unique_tokens"}``); where left out, usual
@@ -69,6 +70,7 @@ def read_runs(
     mapping = _mapping(columns, loss)
     units = _checked_units(units, mapping)
     keep = Kept(where, drop_missing, _checked_curves(curves))
+    source = _resolved(source)
     if isinstance(source, Runs):
         if not (mapping or cost or units or keep):
             return source
@@ -83,6 +85,12 @@ def read_runs(
     from bayescale.data.curves import clean_curves
 
     return clean_curves(read, curves)
+
+
+def _resolved(source: Any) -> Any:
+    from bayescale.data.public import resolve  # which reads the data sets' own tables by this
+
+    return resolve(source)
 
 
 def _checked_curves(curves: Any) -> "Curves | None":

@@ -9,7 +9,6 @@ from bayescale.check import loo
 from bayescale.check.comparison.checkpoints import correlated, run_column
 from bayescale.check.comparison.units import find_units
 from bayescale.data import read_runs
-from bayescale.data.public import load_runs
 from bayescale.errors import DataError, FitError
 from tests.answers.conftest import made_up
 from tests.check.laplace import laplace
@@ -97,13 +96,13 @@ def test_noise_with_offsets_decides():
 @pytest.mark.parametrize("name", ["gadre-c4", "misfitting", "porian"])
 def test_real_grids_pass(name, data_dir, monkeypatch):
     monkeypatch.setenv("BAYESCALE_DATA", str(data_dir))
-    fit = laplace("chinchilla", load_runs(name), draws=50)
+    fit = laplace("chinchilla", read_runs(name), draws=50)
     assert find_units({name: fit}, None).by == "row"
 
 
 def test_real_checkpoints_are_refused_without_and_grouped_with_their_column(data_dir, monkeypatch):
     monkeypatch.setenv("BAYESCALE_DATA", str(data_dir))
-    runs = load_runs("gemstones")
+    runs = read_runs("gemstones")
     assert find_units({"x": made_up("chinchilla", runs)}, None).by == "run_id"
     bare = read_runs(runs.table[["N", "D", "loss"]])
     with pytest.raises(FitError, match="checkpoints of 20 training runs"):

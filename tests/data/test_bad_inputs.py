@@ -11,7 +11,6 @@ from bayescale.data import (
     active_params,
     custom,
     load_dataset,
-    load_runs,
     parse_quantity,
     read_runs,
 )
@@ -366,7 +365,7 @@ def test_bad_quantities(text, what, pieces):
 
 def test_unknown_data_set_has_the_nearest_name():
     assert "Did you mean 'gemstones'?" in message_of(load_dataset, "gemstone")
-    message = message_of(load_runs, "chinchila-epoch")
+    message = message_of(read_runs, "chinchila-epoch")
     assert "neither a file nor a data set" in message
     assert "Did you mean 'chinchilla-epoch'?" in message
-    assert "there is no file" in message_of(load_runs, "chinchilla.csv")
+    assert "there is no file" in message_of(read_runs, "chinchilla.csv")

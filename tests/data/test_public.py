@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayescale.data import datasets, find_dataset, load_dataset, load_runs
+from bayescale.data import datasets, find_dataset, load_dataset, read_runs
 from bayescale.errors import DataError
 
 NAMES = [record.name for record in datasets()]
@@ -131,7 +131,7 @@ def test_best_of_each_cell(local):
     assert runs.columns["loss"] == "smooth loss"
     cells = np.column_stack([runs.column("N"), runs.column("D")])
     assert len(np.unique(cells, axis=0)) == len(runs)
-    everything = load_runs(str(local / find_dataset("step-law").file), loss="smooth loss")
+    everything = read_runs(str(local / find_dataset("step-law").file), loss="smooth loss")
     best = everything.table.groupby(["N", "D"])["loss"].min()
     np.testing.assert_array_equal(np.sort(runs.column("loss")), np.sort(best))
 
@@ -145,16 +145,16 @@ def test_porian_slice(local):
 
 
 def test_a_name_takes_the_options_of_read_runs(local):
-    runs = load_runs("chinchilla-epoch", where="C < 1e20")
+    runs = read_runs("chinchilla-epoch", where="C < 1e20")
     assert runs.column("C").max() < 1e20
-    assert len(load_runs("chinchilla-epoch")) == 245
+    assert len(read_runs("chinchilla-epoch")) == 245
 
 
 def test_a_file_beats_a_data_set_of_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gemstones.csv").write_text("N,D,loss\n1e8,2e9,3\n4e8,8e9,2.8\n1e9,2e10,2.7\n")
-    assert len(load_runs("gemstones.csv")) == 3
-    assert len(load_runs(tmp_path / "gemstones.csv")) == 3
+    assert len(read_runs("gemstones.csv")) == 3
+    assert len(read_runs(tmp_path / "gemstones.csv")) == 3
 
 
 def test_another_copy_is_flagged_not_refused(local, tmp_path, monkeypatch):

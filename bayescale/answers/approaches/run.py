@@ -130,12 +130,12 @@ def _make(
 ) -> tuple[dict[str, Approach], dict[str, str], str]:
     """The approaches that aren't there, and why some can't be."""
     from bayescale.answers.envelope.reading import read_table
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
     columns: tuple[str, ...] | None = None
     why = ""
     plain = {k: v for k, v in reading.items() if k != "curves"} if run else reading
-    table = load_runs(source, **plain)
+    table = read_runs(source, **plain)
     table.require(["N", "D", "C", "loss"], by="a comparison of approaches")
     try:
         table, columns = read_table(table, run, {"curves": reading.get("curves")})

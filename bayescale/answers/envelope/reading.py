@@ -68,14 +68,13 @@ def read_table(
     DataError
         No column names the run, or N, D, C or loss is missing.
     """
-    from bayescale.data.public import load_runs
     from bayescale.data.read import read_runs
 
     asked = dict(reading)
     curves = asked.pop("curves", None)
     if run is not None:
         curves = Curves(run) if curves is None else replace(curves, run=run)
-    table = load_runs(source, **asked)
+    table = read_runs(source, **asked)
     table.require(["N", "D", "C", "loss"], by="an envelope of training curves")
     if curves is None:
         curves = Curves(_named(table))

@@ -110,12 +110,12 @@ def _law(budgets: Any, shape: str, deviations: bool) -> dict[str, Any]:
 def _fitted(
     runs: Any, law: dict[str, Any], asked: np.ndarray, seed: int, options: dict[str, Any]
 ) -> IsoFLOP:
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
     from bayescale.families.isoflop import arrange
     from bayescale.fitting import fit
 
     sampling, reading = split_options(options)
-    chosen, table = arrange(load_runs(runs, **reading), **law)
+    chosen, table = arrange(read_runs(runs, **reading), **law)
     return read_fit(fit(chosen, table, seed=seed, **sampling), asked)
 
 
@@ -138,10 +138,10 @@ def _each(
     seed: int,
     options: dict[str, Any],
 ) -> IsoFLOPs:
-    from bayescale.data.public import load_runs
+    from bayescale.data.read import read_runs
 
     sampling, reading = split_options(options)
-    table = load_runs(runs, **reading)
+    table = read_runs(runs, **reading)
     names = table.column(by).astype(str)
     answers: dict[str, IsoFLOP] = {}
     skipped: dict[str, str] = {}

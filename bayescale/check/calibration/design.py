@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.data.frames import content_hash
-from bayescale.data.public import load_runs
 from bayescale.data.read import read_runs
 from bayescale.errors import DataError
 from bayescale.inference.batch import needed_columns
@@ -42,7 +41,7 @@ def make_design(model: Model, given: Any = None) -> "tuple[Runs, str]":
         frame, said = _grid(model)
         runs = replace(read_runs(frame), source="the default design")
     else:
-        runs = load_runs(given)
+        runs = read_runs(given)
         said = f"the {len(runs)} runs of {runs.source}"
     needed = [c for c in needed_columns(model) if c != model.law.response]
     runs.require(needed, by=f"law '{model.law.name}' as set up here")
