@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayescale.check.extrapolation import scores
-from bayescale.check.extrapolation.held import INTERVALS
+from bayescale.check.extrapolation.held import INTERVALS, Held
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,10 @@ class Record:
         Of the median prediction.
     converged : bool or None
         The fit's verdict on itself, where it has one.
+    log_score : float or None
+        Mean log predictive density of log loss, nats a run.
+    note : str
+        What else is to be known, such as weights.
     """
 
     sweep: str
@@ -40,6 +44,25 @@ class Record:
     width: float
     rmse: float
     converged: bool | None = None
+    log_score: float | None = None
+    note: str = ""
+
+
+def from_held(held: Held, **about: Any) -> Record:
+    """Scores of what was predicted of held-out runs."""
+    found = held.scores()
+    density = found["log_score"]
+    if density is not None:  # of the logarithm, comparable between sweeps of any unit
+        density += float(np.log(held.observed).mean())
+    return Record(
+        n_test=found["n_test"],
+        coverage=found["coverage"],
+        interval_score=found["interval_score"],
+        width=found["median_width"],
+        rmse=found["rmse_log_loss"],
+        log_score=density,
+        **about,
+    )
 
 
 def from_quantiles(observed: np.ndarray, quantiles: Mapping[str, Any], **about: Any) -> Record:

@@ -29,8 +29,8 @@ def run(python: str, sweep: str, runs: Any, factor: float, folder: Path, seed: i
 
     Returns
     -------
-    record : Record
-    version : str
+    Record
+        With the package's version as its note.
     """
     from bayescale.check.extrapolation.held import QUANTILES
     from bayescale.check.extrapolation.splits import make_splits
@@ -49,8 +49,8 @@ def run(python: str, sweep: str, runs: Any, factor: float, folder: Path, seed: i
     answer = json.loads(printed.splitlines()[-1])
     about = {"sweep": sweep, "model": NAME, "factor": factor}
     about |= {"n_train": int(split.train.sum()), "n_test": int(split.test.sum())}
-    found = from_quantiles(table[LOSS][split.test], answer["quantiles"], **about)
-    return found, answer["version"]
+    about |= {"note": answer["version"]}
+    return from_quantiles(table[LOSS][split.test], answer["quantiles"], **about)
 
 
 def main(path: str) -> None:

@@ -82,6 +82,22 @@ BY = {"porian-const": "N", "porian-owt2-const": "N"}
 BY |= {d.name: "row" if d.name.startswith(("mammut", "step")) else "N" for d in FRESH}
 BY["gemstones-const"] = "run_id"
 
+# sweeps of one source, which are left out together where anything is learnt from others
+FAMILIES = {
+    "porian": ("porian", "porian-owt2", "porian-const", "porian-owt2-const"),
+    "gadre": ("gadre-c4", "gadre-rpj", "gadre-rw"),
+    "gemstones": ("gemstones", "gemstones-const"),
+    "step-law": ("step-law", "step-law-moe"),
+    "marin": ("marin-comma", "marin-dclm", "marin-nemotron"),
+    "mammut": ("mammut-caption", "mammut-contrastive"),
+    "slimpajama": tuple(d.name for d in FRESH if d.name.startswith("slimpajama")),
+}
+
+
+def family(name: str) -> str:
+    """The source of a sweep."""
+    return next((f for f, members in FAMILIES.items() if name in members), name)
+
 
 def sweeps() -> dict[str, DataSet]:
     """All sweeps by name, the sixteen first."""

@@ -4,7 +4,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from benchmarks.extrapolation import inside, scales
 from benchmarks.extrapolation.record import Record
+
+
+def is_extra(record: Record) -> bool:
+    """Whether a model stands among the means alone."""
+    return record.model.endswith((inside.STACK, inside.SHIFTED)) or scales.scaled(record)
 
 
 def by_sweep(records: Sequence[Record], factor: float) -> str:
@@ -24,8 +30,9 @@ def means(records: Sequence[Record], factor: float, sweeps: Iterable[str]) -> st
     """Means over sweeps, each counting once."""
     wanted = set(sweeps)
     own = [r for r in records if r.factor == factor and r.sweep in wanted]
-    head = ["model", "sweeps", "covered at 50/80/90/95", "worst sweep at 90", "interval score"]
-    lines = [_line([*head, "width", "RMSE"]), _rule(len(head) + 2)]
+    head = ["model", "sweeps", "covered at 50/80/90/95", "worst sweep at 90", "below .6"]
+    head += ["interval score", "median", "width", "RMSE", "log score"]
+    lines = [_line(head), _rule(len(head))]
     for model in dict.fromkeys(r.model for r in own):
         found = [r for r in own if r.model == model]
         covered = [_share(np.mean([r.coverage[k] for r in found])) for k in found[0].coverage]
@@ -36,7 +43,11 @@ def means(records: Sequence[Record], factor: float, sweeps: Iterable[str]) -> st
         )
         cells = [model, str(len(found)), " / ".join(covered)]
         cells += [f"{_share(worst.coverage['90'])} ({worst.sweep})"]
-        lines.append(_line([*cells, f"{score:.3f}", f"{width:.3f}", f"{rmse:.4f}"]))
+        cells += [str(sum(r.coverage["90"] < 0.6 for r in found))]
+        middle = float(np.median([r.interval_score for r in found]))
+        cells += [f"{score:.3f}", f"{middle:.3f}", f"{width:.3f}", f"{rmse:.4f}"]
+        known = [r.log_score for r in found if r.log_score is not None]
+        lines.append(_line([*cells, f"{np.mean(known):.2f}" if len(known) == len(found) else "–"]))
     return "\n".join(lines)
 
 
