@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,6 @@ Look = tuple[dict[str, Variable], np.ndarray, Diagnostics]
 OPEN_SHARE = 0.5  # SD of the allocation exponent over its prior SD above which it counts as open
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayescale.data.runs import Runs
 
 
@@ -67,13 +65,13 @@ def assemble(
     }
     return Fit(
         model=model,
-        runs=runs,
+        data=runs,
         layout=layout,
         variables=found,
         stats=drawn.stats,
         gate=gate,
         record=record,
-        summary=summarise(diagnostics, values),
+        scalars=summarise(diagnostics, values),
     )
 
 
@@ -176,17 +174,16 @@ def separation_problems(
     ]
 
 
-def summarise(d: Diagnostics, values: np.ndarray) -> "pd.DataFrame":
-    """Summary table of scalars, one row each, from draws of shape (name, chain, draw)."""
-    import pandas as pd
-
+def summarise(d: Diagnostics, values: np.ndarray) -> dict[str, list[Any]]:
+    """Columns of the summary of scalars, from draws of shape (name, chain, draw)."""
     from bayescale.tables import LEVELS
 
     quantiles = np.quantile(values, list(LEVELS.values()), axis=(1, 2))
-    columns = {"mean": d.mean, "sd": d.sd} | dict(zip(LEVELS, quantiles, strict=True))
+    columns: dict[str, Any] = {"parameter": np.array(d.names, dtype=object)}
+    columns |= {"mean": d.mean, "sd": d.sd} | dict(zip(LEVELS, quantiles, strict=True))
     columns |= {"p_negative": np.where(d.sd > 0, (values < 0).mean(axis=(1, 2)), np.nan)}
     columns |= {"mcse": d.mcse, "rhat": d.rhat, "ess_bulk": d.ess_bulk, "ess_tail": d.ess_tail}
-    return pd.DataFrame(columns, index=pd.Index(d.names, name="parameter"))
+    return {name: values.tolist() for name, values in columns.items()}
 
 
 @cache  # each version costs a millisecond, and many fits ask

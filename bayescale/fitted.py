@@ -1,6 +1,6 @@
 """A fit: a law's posterior on a table of runs, frozen, with all that made it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayescale.answers.allocation import Allocation
     from bayescale.answers.prediction import Prediction
     from bayescale.data.runs import Runs
+    from bayescale.extent import Extent
     from bayescale.law import Law
 
 
@@ -32,8 +33,8 @@ class Fit:
     ----------
     model : Model
         Law, noise and pooling.
-    runs : Runs
-        The data.
+    data : Runs or Extent
+        The runs; of a fit that was shipped without them (`bayescale models`), where they lie.
     layout : Layout
         Groups and input references of the data.
     variables : mapping
@@ -44,18 +45,64 @@ class Fit:
         Whether answers may be read off it, and why not.
     record : mapping
         Seed, settings, device, versions, timings: plain values.
-    summary : DataFrame
-        A row for each scalar quantity: mean, sd, quantiles, R-hat, ESS, MCSE.
+    scalars : mapping
+        Columns of the summary: ``parameter``, mean, sd, quantiles, R-hat, ESS, MCSE.
     """
 
     model: Model
-    runs: "Runs"
+    data: "Runs | Extent"
     layout: Layout
     variables: Mapping[str, Variable]
     stats: Mapping[str, np.ndarray]
     gate: Gate
     record: Mapping[str, Any]
-    summary: "pd.DataFrame" = field(repr=False)
+    scalars: Mapping[str, Sequence[Any]] = field(repr=False)
+
+    @property
+    def runs(self) -> "Runs":
+        """The data.
+
+        Raises
+        ------
+        FitError
+            The fit was shipped without them.
+        """
+        from bayescale.errors import FitError
+        from bayescale.extent import Extent
+
+        if isinstance(self.data, Extent):
+            name = self.record["shipped"]["name"]
+            raise FitError(
+                f"this needs the runs, and the shipped fit '{name}' holds none; fit it again: "
+                f"{self.data.again}"
+            )
+        return self.data
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether the runs are there."""
+        from bayescale.extent import Extent
+
+        return not isinstance(self.data, Extent)
+
+    @cached_property
+    def extent(self) -> "Extent":
+        """Where the runs lie: all that answers ask of them."""
+        from bayescale.extent import Extent, extent_of
+
+        return self.data if isinstance(self.data, Extent) else extent_of(self.model, self.data)
+
+    @cached_property
+    def summary(self) -> "pd.DataFrame":
+        """A row for each scalar quantity: mean, sd, quantiles, R-hat, ESS, MCSE."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.scalars)).set_index("parameter")
+
+    @property
+    def title(self) -> str:
+        """What was fitted to how many runs, and the gate's verdict."""
+        return f"{self.law.name} fitted to {len(self.data)} runs: {self.gate.headline()}"
 
     @property
     def law(self) -> "Law":
@@ -103,6 +150,8 @@ class Fit:
     @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What the gate doesn't judge: checkpoints of a run taken for independent trainings."""
+        if not self.has_runs:
+            return self.extent.remarks
         from bayescale.check.comparison.remark import checkpoint_remarks
 
         return checkpoint_remarks(self)
@@ -172,4 +221,4 @@ class Fit:
         return fit_table(self).html()
 
     def __repr__(self) -> str:
-        return f"<Fit of {self.law.name} to {len(self.runs)} runs: {self.gate.headline()}>"
+        return f"<Fit of {self.law.name} to {len(self.data)} runs: {self.gate.headline()}>"

@@ -26,7 +26,7 @@ def fit_table(fit: "Fit") -> Table:
     notes = [f"model: {fit.law.text()}", f"noise: {fit.model.noise.describe()}"]
     notes += [f"drift: {fit.model.drift.describe()}"] if fit.model.drift else []
     notes += [f"pooling: {p} {q.kind} over {q.column}" for p, q in fit.model.pooling.by_param]
-    notes += fit.runs.describe().splitlines()
+    notes += fit.extent.describe().splitlines()
     if len(shown) > MAX_ROWS:
         notes.append(f"{len(shown) - MAX_ROWS} more parameters: see fit.summary.")
     columns = ["", "median", "90% interval", "sd", "R-hat", "ESS", "meaning"]
@@ -35,15 +35,16 @@ def fit_table(fit: "Fit") -> Table:
     return Table(
         columns=columns,
         rows=rows,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         warnings=[*(str(p) for p in fit.gate.problems), *fit.remarks],
         notes=notes,
     )
 
 
 def _scalars(fit: "Fit") -> Iterator[tuple[str, dict[str, float]]]:
-    for name, row in fit.summary.to_dict(orient="index").items():
-        yield str(name), {str(k): float(v) for k, v in row.items()}
+    columns = {k: v for k, v in fit.scalars.items() if k != "parameter"}
+    for place, name in enumerate(fit.scalars["parameter"]):
+        yield str(name), {k: float(v[place]) for k, v in columns.items()}
 
 
 def _row(fit: "Fit", name: str, row: dict[str, float]) -> list[str]:
@@ -85,14 +86,15 @@ def fit_record(fit: "Fit") -> dict[str, Any]:
         "remarks": list(fit.remarks),
         "diagnostics": gate,
         "parameters": {name: {k: float(v) for k, v in row.items()} for name, row in _scalars(fit)},
-        "n_runs": len(fit.runs),
+        "n_runs": len(fit.data),
         "data": {
-            "source": fit.runs.source,
-            "sha256": fit.runs.sha256,
-            "columns": dict(fit.runs.columns),
-            "cost": fit.runs.cost.describe(),
+            "source": fit.extent.source,
+            "sha256": fit.extent.sha256,
+            "columns": dict(fit.extent.columns),
+            "cost": fit.extent.cost.describe(),
             "flags": [
-                {"kind": f.kind, "rows": list(f.rows), "message": f.message} for f in fit.runs.flags
+                {"kind": f.kind, "rows": list(f.rows), "message": f.message}
+                for f in fit.extent.flags
             ],
         },
         **{k: fit.record[k] for k in ("seed", "settings", "device", "seconds", "versions")},

@@ -25,13 +25,34 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
     Groups are posterior, sample_stats, log_prior, log_likelihood, posterior_predictive, prior,
     prior_predictive, observed_data and constant_data. Where rows x draws would pass 20 million,
     log_likelihood and posterior_predictive keep every k-th draw (attribute ``thinned_by``), and
-    prior_predictive fewer draws too.
+    prior_predictive fewer draws too. Of a fit that was shipped without its runs only the first
+    three are there.
 
     Returns
     -------
     xarray.DataTree
         Dims chain, draw, row, and the fit's own named axes.
     """
+    import xarray as xr
+
+    chains, draws = fit.stats["lp"].shape
+    sampled = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    groups = {
+        "posterior": _dataset(fit, fit.variables, sampled),
+        "sample_stats": xr.Dataset(
+            {k: (("chain", "draw"), v) for k, v in fit.stats.items()}, sampled
+        ),
+        "log_prior": _log_prior(fit, sampled),
+    }
+    if fit.has_runs:
+        groups |= _with_rows(fit, sampled)
+    tree = xr.DataTree.from_dict({f"/{k}": v for k, v in groups.items()})
+    tree.attrs.update(_attributes(fit))
+    return tree
+
+
+def _with_rows(fit: "Fit", sampled: Mapping[str, Any]) -> "dict[str, xr.Dataset]":
+    """Groups that have an axis of runs, and the prior that goes with its replicates."""
     import xarray as xr
 
     response = fit.law.response
@@ -41,17 +62,11 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
     keep = max(1, -(-PRIOR_DRAWS * len(fit.runs) // MAX_ELEMENTS))
     prior, prior_predictive = _prior(fit, keep)
     rows = {"row": fit.runs.row_numbers}
-    sampled = {"chain": np.arange(chains), "draw": np.arange(draws)}
     thinned = {"chain": sampled["chain"], "draw": sampled["draw"][::thin]}
     by_row = ("chain", "draw", "row")
     one = {"chain": [0], "draw": np.arange(PRIOR_DRAWS)}
     few = one | {"draw": one["draw"][::keep]}
     groups = {
-        "posterior": _dataset(fit, fit.variables, sampled),
-        "sample_stats": xr.Dataset(
-            {k: (("chain", "draw"), v) for k, v in fit.stats.items()}, sampled
-        ),
-        "log_prior": _log_prior(fit, sampled),
         "log_likelihood": xr.Dataset({response: (by_row, likelihood)}, thinned | rows),
         "posterior_predictive": xr.Dataset({response: (by_row, predictive)}, thinned | rows),
         "prior": _dataset(fit, prior, one),
@@ -62,9 +77,7 @@ def build_tree(fit: "Fit") -> "xr.DataTree":
     if thin > 1:
         for name in ("log_likelihood", "posterior_predictive"):
             groups[name].attrs["thinned_by"] = thin
-    tree = xr.DataTree.from_dict({f"/{k}": v for k, v in groups.items()})
-    tree.attrs.update(_attributes(fit))
-    return tree
+    return groups
 
 
 def pointwise(
@@ -178,7 +191,7 @@ def _stored(values: Any) -> np.ndarray:
 
 
 def _attributes(fit: "Fit") -> dict[str, Any]:
-    from bayescale.saving import metadata
+    from bayescale.metadata import metadata
 
     return {
         "bayescale": json.dumps(metadata(fit)),

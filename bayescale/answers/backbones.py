@@ -179,7 +179,7 @@ def predict_backbones(
         new_run=new_runs(laws, mean, {}, seed),
         rate=rate,
         unexplained=left[each],
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         warnings=fit.warnings,
         notes=notes,
     )

@@ -209,7 +209,7 @@ def batch_size(
         optimum=mean,
         chance=chance.mean(axis=0),
         beyond=beyond,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         converged=fit.converged and (capability is None or capability.converged),
         warnings=(*warnings, *_far(middle, beyond)),
         notes=notes,
@@ -218,8 +218,8 @@ def batch_size(
 
 def _beyond(fit: "Fit", scores: np.ndarray) -> np.ndarray:
     """How many ranges of the data's scores each lies outside them; negative below."""
-    data = fit.runs.column("Z").astype(float)
-    return (scores - np.clip(scores, data.min(), data.max())) / np.ptp(data)
+    data = fit.extent.span("Z")
+    return (scores - np.clip(scores, data.low, data.high)) / (data.high - data.low)
 
 
 def _far(scores: np.ndarray, beyond: np.ndarray) -> tuple[str, ...]:

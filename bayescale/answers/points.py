@@ -133,7 +133,7 @@ def _resources(fit: "Fit") -> list[str]:
 
 
 def _complete(fit: "Fit", points: dict[str, np.ndarray]) -> None:
-    cost = fit.runs.cost
+    cost = fit.extent.cost
     if {"N", "D", "C"} <= set(points):
         raise FitError("N, D and C are all given; give two of them, the third follows.")
     if cost.kind == "active":
@@ -156,10 +156,9 @@ def reach(fit: "Fit", points: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
     """
     found = {}
     for name, values in points.items():
-        if name not in fit.runs.table:
+        if name not in fit.extent:
             continue
-        data = np.asarray(fit.runs.column(name), dtype=float)
-        low, high = data.min(), data.max()
+        low, high = fit.extent.span(name).low, fit.extent.span(name).high
         if low < 0:
             found[name] = _ranges_beyond(values, low, high)
             continue

@@ -237,7 +237,7 @@ def _predict(fit: "Fit", seed: int, asked: Mapping[str, Any]) -> Prediction:
         loss=mean,
         new_run=new,
         reach=factors,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=warnings,
@@ -280,9 +280,7 @@ def new_runs(
     columns = {k: np.asarray(v) for k, v in points.items()}
     if noise.known_sd:
         # a new run's measurement error isn't known: that of the median run stands in
-        columns[noise.known_sd] = np.full(
-            mean.shape[1], np.median(fit.runs.column(noise.known_sd).astype(float))
-        )
+        columns[noise.known_sd] = np.full(mean.shape[1], fit.extent.span(noise.known_sd).median)
     if noise.varies_with not in (None, "loss", *columns):
         columns[str(noise.varies_with)] = np.full(mean.shape[1], np.exp(fit.layout.noise_ref))
     rows = noise_columns(fit.model, columns, fit.layout)

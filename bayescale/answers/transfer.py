@@ -155,7 +155,7 @@ def transfer_tax(fit: "Fit") -> TransferTax:
     return TransferTax(
         benchmarks=known.scores.benchmarks,
         draws=draws,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         converged=fit.converged,
         warnings=fit.warnings,
         notes=tuple(notes),

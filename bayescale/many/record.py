@@ -21,8 +21,8 @@ def to_record(fit: Fit) -> dict[str, np.ndarray]:
     """Draws, statistics, diagnostics and settings of a fit; its model and runs are known."""
     values = {f"site:{s.name}": fit.variables[s.name].values for s in fit.packing.sites}
     values |= {f"stat:{name}": array for name, array in fit.stats.items()}
-    summary = fit.summary.reset_index().to_dict(orient="list")
-    text = json.dumps({"gate": fit.gate.to_dict(), "record": dict(fit.record), "summary": summary})
+    kept = {"gate": fit.gate.to_dict(), "record": dict(fit.record), "summary": dict(fit.scalars)}
+    text = json.dumps(kept)
     return values | {"text": np.frombuffer(text.encode(), dtype=np.uint8)}
 
 
@@ -34,18 +34,16 @@ def from_record(model: "Model", task: "Task", record: Record) -> Fit:
     KeyError, ValueError
         The record is of another model or damaged.
     """
-    import pandas as pd
-
     kept = json.loads(bytes(record["text"]).decode())
     sites = {s.name: record[f"site:{s.name}"] for s in task.packing.sites}
     stats = {n.removeprefix("stat:"): record[n] for n in record if n.startswith("stat:")}
     return Fit(
         model=model,
-        runs=task.runs,
+        data=task.runs,
         layout=task.layout,
         variables=variables(model, task.layout, task.packing, sites),
         stats=stats,
         gate=gate_from_dict(kept["gate"]),
         record=kept["record"],
-        summary=pd.DataFrame(kept["summary"]).set_index("parameter"),
+        scalars=kept["summary"],
     )

@@ -51,7 +51,7 @@ def mixture(answer: "Mixture", *, ax: "Axes | None" = None, title: str | None = 
                 markeredgewidth=0.9 * s, zorder=3)  # fmt: skip
     ax.set_ylim(0.4, count + 0.75)
     ax.set_yticks(range(count, 0, -1), answer.sources)
-    ax.set_xlim(-2, min(102.0, 1.06 * max(shares.max(), 100 * answer.seen.max()) + 2))
+    ax.set_xlim(-2, min(102.0, 1.06 * max(shares.max(), 100 * answer.seen.max(initial=0)) + 2))
     failed = "" if answer.converged else " (that fit fails its gate)"
     head = title if title is not None else f"Best mixture, {answer.budget}{failed}"
     style.finish(ax, None, head, "share of all sampled tokens (%)", "")

@@ -1,7 +1,6 @@
 """Fits whose draws are made up, so that answers can be checked against closed forms."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayescale.data import read_runs
@@ -33,13 +32,13 @@ def made_up(law, runs, noise=None, pooling=None, seed=0, draws=50, spread=0.1, g
     stats = {"lp": np.zeros((2, draws))}
     return Fit(
         model=model,
-        runs=runs,
+        data=runs,
         layout=layout,
         variables=variables(model, layout, packing, sites),
         stats=stats,
         gate=gate,
         record={"seed": seed},
-        summary=pd.DataFrame(),
+        scalars={"parameter": []},
     )
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 
 from bayescale.fitted import Fit
@@ -41,5 +40,4 @@ def real_record(fit: Fit) -> Fit:
     """The fit with the record of a sampled one, so that it can be saved."""
     record = {"seed": 0, "settings": {"chains": 4}, "device": "cpu", "x64": True}
     record |= {"versions": {"bayescale": "0"}, "seconds": 0.0}
-    summary = pd.DataFrame({"mean": [0.0]}, index=pd.Index(["E"], name="parameter"))
-    return replace(fit, record=record, summary=summary)
+    return replace(fit, record=record, scalars={"parameter": ["E"], "mean": [0.0]})

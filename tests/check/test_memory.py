@@ -62,7 +62,7 @@ def test_runs_are_left_out_whole(fit, curves):
         bs.check.loo(fit, by="row")
     thirds = bs.read_runs(curves.assign(third=curves.index % 3))
     with pytest.raises(FitError, match="leaving out by 'third' parts run 'm"):
-        bs.check.loo(replace(fit, runs=thirds), by="third")
+        bs.check.loo(replace(fit, data=thirds), by="third")
     found = bs.check.loo(fit, refit="never")
     assert len(found.elpd_i) == 12
     assert np.isfinite(found.elpd_i).all()
@@ -150,6 +150,6 @@ def test_offsets_without_memory_are_remarked_where_neighbours_err_together(fit, 
 
 def test_runs_that_leave_the_law_by_their_size_are_remarked(fit, curves):
     bent = bs.read_runs(curves.assign(loss=curves["loss"] * (curves["N"] / 1e9) ** 0.05))
-    (said,) = replace(fit, runs=bent).remarks
+    (said,) = replace(fit, data=bent).remarks
     assert "goes with its size N (correlation 1.0" in said
     assert "coupled" in said

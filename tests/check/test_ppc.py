@@ -91,7 +91,7 @@ def test_a_wrong_allocation_exponent_shows_in_the_minima(fit):
     beside = np.log10(N / np.sqrt(C / 120))
     table = sweep(50)
     runs = bs.read_runs(table.assign(loss=table["loss"] * np.exp(0.012 * U * beside)))
-    result = ppc(replace(fit, runs=runs), checks="isoflop_minimum")
+    result = ppc(replace(fit, data=runs), checks="isoflop_minimum")
     shift = result["isoflop_minimum"].quantities[1]
     assert shift.name == "shift of exponent"
     assert shift.verdict == "TOO LOW"
@@ -181,11 +181,11 @@ def test_draws_that_are_not_finite_are_refused(fit):
 def test_too_few_runs_and_a_skipped_check(fit):
     few = fit.runs.select(np.arange(60) < 7, "a few")
     with pytest.raises(FitError, match="7 runs; predictive checks need at least 8"):
-        ppc(replace(fit, runs=few))
+        ppc(replace(fit, data=few))
     with pytest.raises(FitError, match="the check 'trend_step' was skipped: no column names"):
         ppc(fit)["trend_step"]
     one_size = fit.runs.select(np.arange(60) % 6 == 0, "few sizes a budget")
-    reasons = {s.name: s.reason for s in ppc(replace(fit, runs=one_size)).skipped}
+    reasons = {s.name: s.reason for s in ppc(replace(fit, data=one_size)).skipped}
     assert "at least 2 are needed" in reasons["isoflop_curvature"]
     assert reasons["spread"] == "fewer than 12 runs"
 

@@ -121,7 +121,7 @@ def test_odd_columns_survive(fit, tmp_path):
     table = fit.runs.table.assign(
         **{"row": np.arange(rows), "a/b": "x", "a∕b": "y", "big": 2**62 + 1, "yes": True}
     )
-    fit = replace(fit, runs=replace(fit.runs, table=table))
+    fit = replace(fit, data=replace(fit.runs, table=table))
     fit.save(tmp_path / "fit.nc")
     again = bs.load(tmp_path / "fit.nc").runs.table
     assert list(again) == list(table)

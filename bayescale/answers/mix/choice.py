@@ -167,8 +167,10 @@ def inside(region: Region, x: np.ndarray) -> np.ndarray:
 
 
 def tried_mixtures(region: Region) -> np.ndarray:
-    """Distinct mixtures of the data, shape (mixture, source), in shares."""
+    """Distinct mixtures of the data, shape (mixture, source), in shares; of a shipped fit none."""
     fit, sources = region.problem.objectives.fit, region.problem.objectives.sources
+    if not fit.has_runs:
+        return np.empty((0, len(sources)))
     tokens = np.stack([fit.runs.column(f"D_{s}").astype(float) for s in sources], axis=1)
     shares = tokens / tokens.sum(axis=1, keepdims=True)
     _, first = np.unique(shares.round(4), axis=0, return_index=True)

@@ -58,28 +58,21 @@ def read_compositions(view: Objectives, r: Any, shares: Any, kind: str) -> Compo
     return _of_many(view, shares)
 
 
-def seen_shares(view: Objectives) -> np.ndarray:
-    """Shares of all sources in the data, a row for each run with tokens, shape (row, source)."""
-    tokens = np.stack([view.fit.runs.column(f"D_{s}") for s in view.sources], axis=1).astype(float)
-    return tokens / tokens.sum(1, keepdims=True)
-
-
 def _of_two(view: Objectives, r: Any, shares: Any, kind: str) -> Compositions:
     """A grid of ratios (even in their logarithm) or of the second source's share."""
-    second = seen_shares(view)[:, 1]
-    mixed = second[(second > 0) & (second < 1)]
+    mixed = view.fit.extent.spans.get(f"mixed:{view.sources[1]}")
     if r is not None or shares is not None:
         kind, given = ("r", r) if r is not None else ("share", shares)
         values, marks = _read_grid(kind, given)
-    elif mixed.size == 0:
+    elif mixed is None:
         raise FitError(
             f"no run of the data has tokens of both {' and '.join(view.sources)}: say which "
             "mixtures to look at, r=… or shares=…."
         )
     else:
-        there = mixed / (1 - mixed) if kind == "r" else mixed
-        marks = _marks(there)
-        values = _spread(kind, float(there.min()), float(there.max()), POINTS)
+        low, high, levels = _as_kind(kind, np.array([mixed.low, mixed.high, *mixed.levels]))
+        marks = np.clip(levels, low, high) if len(levels) else _spread(kind, low, high, MARKS)
+        values = _spread(kind, low, high, POINTS)
     values = np.unique(np.concatenate([values, marks]))
     values = values[np.append(True, np.diff(values) > 1e-9 * values[1:])]
     named = tuple(int(np.argmin(np.abs(values - m))) for m in marks)
@@ -115,12 +108,10 @@ def _fraction(kind: str, value: Any) -> float:
     return found
 
 
-def _marks(seen: np.ndarray) -> np.ndarray:
-    """The data's own compositions where they are few, else some of their range."""
-    distinct = np.unique([float(f"{x:.3g}") for x in seen])
-    if len(distinct) <= FEW:
-        return np.clip(distinct, seen.min(), seen.max())
-    return np.quantile(seen, np.linspace(0, 1, MARKS))
+def _as_kind(kind: str, shares: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """Ends and levels of shares of the second source, or of the ratios that they are."""
+    found = shares / (1 - shares) if kind == "r" else shares
+    return float(found[0]), float(found[1]), found[2:]
 
 
 def _of_many(view: Objectives, shares: Any) -> Compositions:
@@ -156,8 +147,9 @@ def _given_shares(view: Objectives, shares: Any) -> np.ndarray:
 
 def _lattice(view: Objectives) -> np.ndarray:
     """Mixtures evenly spread over the part of the simplex that the data's shares span."""
-    seen, count = seen_shares(view), len(view.sources)
-    low, high = seen.min(0) - 1e-9, seen.max(0) + 1e-9
+    spans, count = [view.fit.extent.span(f"share:{s}") for s in view.sources], len(view.sources)
+    low = np.array([s.low for s in spans]) - 1e-9
+    high = np.array([s.high for s in spans]) + 1e-9
     found = np.empty((0, count))
     for parts in range(count, 61):
         bars = np.array(list(combinations(range(1, parts), count - 1)), dtype=float)

@@ -172,7 +172,7 @@ def _covariates(
             continue
         own = np.array([about.number(name, n) for n in names])
         if np.isnan(own).any():
-            mean = float(np.mean(fit.runs.column(name).astype(float)))
+            mean = fit.extent.span(name).mean
             said.append(f"{name} = {mean:.3g}, the runs' mean, for all: it differs within models")
             own = np.full(len(names), mean)
         found[name] = own

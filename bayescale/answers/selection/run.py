@@ -131,7 +131,7 @@ def select(
         contenders=runners,
         response=fit.law.response,
         unit=fit.law.response_unit,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         larger=larger,
         within=span,
         converged=fit.converged,
@@ -193,14 +193,14 @@ def _crossovers(
     fit: "Fit", runners: Contenders, price: Price, within: tuple[float, float], leaders: int
 ) -> tuple[Crossover, ...]:
     """Crossovers of the pairs of those that most probably are the best somewhere in the range."""
-    tokens = fit.runs.column("D").astype(float)
+    tokens = fit.extent.span("D")
     if leaders < 0:
         raise DataError(f"leaders is {leaders}; expected 0 or more backbones.")
     step = -(-runners.size // FEW)
     reached = runners.reach(price.tokens(np.geomspace(*within, GRID)), step)
     chance = np.nan_to_num(Contest(reached, runners.larger).probability()).max(axis=0)
     first = [int(k) for k in np.argsort(-chance, kind="stable")[:leaders] if chance[k] > 0]
-    return crossovers(runners, price, first, within, (tokens.min(), tokens.max()))
+    return crossovers(runners, price, first, within, (tokens.low, tokens.high))
 
 
 def _factors(fit: "Fit", tokens: np.ndarray) -> np.ndarray:
