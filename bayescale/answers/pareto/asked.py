@@ -7,7 +7,7 @@ import numpy as np
 
 from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.objectives import Objectives
-from bayescale.answers.pareto.mixes import Compositions, seen_shares
+from bayescale.answers.pareto.mixes import Compositions
 from bayescale.answers.pareto.plane import Budgets
 from bayescale.answers.points import read_values
 from bayescale.data.quantity import parse_number, parse_quantity
@@ -16,6 +16,7 @@ from bayescale.tables import quantity
 
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
+    from bayescale.extent import Extent
 
 SAME_SIZE = 1.02  # sizes within this factor are one
 
@@ -39,8 +40,7 @@ def read_budgets(
     view: Objectives, C: Any, D: Any, N: Any, cost: "CostModel | None", law: str
 ) -> Budgets:
     """What is given out: compute, or tokens where the size isn't to be chosen."""
-    runs = view.fit.runs
-    price = cost or runs.cost
+    price = cost or view.fit.extent.cost
     if (C is None) == (D is None):
         raise FitError("say what is given out: C=… (compute in FLOP) or D=… (tokens), one of them.")
     size = None if N is None else float(read_values("N", N)[0])
@@ -68,10 +68,10 @@ def read_budgets(
 
 def _only_size(view: Objectives) -> float | None:
     """The size of all runs, where they have one."""
-    if "N" not in view.fit.runs.table:
+    if "N" not in view.fit.extent:
         return None
-    sizes = view.fit.runs.column("N").astype(float)
-    return float(np.median(sizes)) if sizes.max() <= SAME_SIZE * sizes.min() else None
+    sizes = view.fit.extent.span("N")
+    return sizes.median if sizes.high <= SAME_SIZE * sizes.low else None
 
 
 def read_weights(names: Sequence[str], weights: Mapping[str, Any]) -> np.ndarray:
@@ -130,14 +130,8 @@ def read_unique(view: Objectives, U: Mapping[str, Any] | None) -> np.ndarray:
 
 def outside(view: Objectives, mixes: Compositions, budgets: Budgets) -> tuple[str, ...]:
     """What must be said of budgets and compositions that no run has."""
-    runs, said = view.fit.runs, []
-    D = sum(runs.column(f"D_{s}").astype(float) for s in view.sources)
-    used = D
-    if budgets.resource == "C":
-        known = "N" in runs.table
-        sizes = runs.column("N").astype(float) if known else float(budgets.n_params or np.nan)
-        used = budgets.cost.flops(sizes, D)
-    low, high = float(np.min(used)), float(np.max(used))
+    there, said = view.fit.extent, []
+    low, high = _used(there, budgets)
     name = budgets.resource
     for value in budgets.values:
         if value > high * (1 + 1e-9):
@@ -148,15 +142,23 @@ def outside(view: Objectives, mixes: Compositions, budgets: Budgets) -> tuple[st
                 "may not hold there."
             )
     if budgets.values.max() > high * (1 + 1e-9):
-        said.append(beyond_warning())
-    seen = seen_shares(view)
+        said.append(beyond_warning(view.fit.model.drift is not None))
     for k, source in enumerate(view.sources[1:] if len(view.sources) == 2 else view.sources):
-        column = k + (len(view.sources) == 2)
-        there = seen[:, column][seen[:, column] > 0]
-        asked = mixes.shares[:, column]
-        if asked.min() < there.min() - 1e-9 or asked.max() > there.max() + 1e-9:
+        seen, asked = there.span(f"share:{source}"), mixes.shares[:, k + (len(view.sources) == 2)]
+        if asked.min() < seen.least - 1e-9 or asked.max() > seen.high + 1e-9:
             said.append(
                 f"Shares of '{source}' from {asked.min():.3g} to {asked.max():.3g} go beyond the "
-                f"{there.min():.3g} to {there.max():.3g} of the data."
+                f"{seen.least:.3g} to {seen.high:.3g} of the data."
             )
     return tuple(said)
+
+
+def _used(there: "Extent", budgets: Budgets) -> tuple[float, float]:
+    """The least and the most of the resource that a run has used."""
+    if budgets.resource == "D":
+        return there.span("tokens").low, there.span("tokens").high
+    if "compute" in there:
+        return there.compute(budgets.cost).low, there.compute(budgets.cost).high
+    ends = np.array([there.span("tokens").low, there.span("tokens").high])
+    low, high = budgets.cost.flops(float(budgets.n_params or np.nan), ends)
+    return float(low), float(high)
