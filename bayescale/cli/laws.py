@@ -7,7 +7,7 @@ import typer
 from bayescale.cli.options import Json
 
 if TYPE_CHECKING:
-    from bayescale.law import Law, Param
+    from bayescale.law import Law
     from bayescale.tables import Table
 
 
@@ -60,15 +60,13 @@ def listing(laws: "list[Law]") -> "Table":
 
 def details(law: "Law") -> list[Any]:
     """The lines and tables that show one law."""
+    from bayescale.prior_table import prior_table, where_sampled
     from bayescale.tables import Table
 
     inputs = [f"  {i.name}: {i.meaning} ({i.unit})" for i in law.inputs]
-    priors = Table(
-        ["parameter", "prior", "median", "90% of the prior", "meaning"],
-        [_prior_row(p) for p in law.params],
-        text=["parameter", "prior", "meaning"],
-        notes=[*_reasons(law), 'replace one: bayescale fit … --prior "E=LogNormal(1.5, 0.2)"'],
-    )
+    listed = prior_table(law.params)
+    replace = 'replace one: bayescale fit … --prior "E=LogNormal(1.5, 0.2)"'
+    priors = Table(listed.columns, listed.rows, text=listed.text, notes=[*listed.notes, replace])
     derived = Table(
         ["reported beside them", "meaning"],
         [[d.name, d.meaning] for d in law.derived],
@@ -77,40 +75,8 @@ def details(law: "Law") -> list[Any]:
     lines = [f"{law.name}: {law.title}", f"  {law.text()}", f"  LaTeX: {law.latex()}"]
     lines += [f"  response: {law.response} ({law.response_unit})", *inputs]
     lines += [f"  source: {law.reference}"] + ([f"  note: {law.note}"] if law.note else [])
-    lines += ["", *_sampled(law)]
+    lines += ["", *where_sampled(law.params)]
     return ["\n".join(lines), "", priors] + ([derived] if law.derived else [])
-
-
-def _sampled(law: "Law") -> list[str]:
-    """Why some priors are on other quantities than the law's own parameters."""
-    moved = [p for p in law.params if p.coordinate]
-    if not moved:
-        return []
-    sites, names = ", ".join(p.site for p in moved), ", ".join(p.name for p in moved)
-    return [
-        f"Priors are on {sites} in place of {names}: on what the data see at their centre, so "
-        "they hold whatever the scale of a sweep. A prior can be put on the parameter itself, too.",
-    ]
-
-
-def _reasons(law: "Law") -> list[str]:
-    """Why each prior is what it is, priors with the same reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for p in law.params:
-        if p.why:
-            by_reason.setdefault(p.why, []).append(p.site)
-    return [f"why {', '.join(sites)}: {reason}" for reason, sites in by_reason.items()]
-
-
-def _prior_row(param: "Param") -> list[str]:
-    from bayescale.tables import quantity
-
-    low, high = param.prior.scipy().ppf([0.05, 0.95])
-    seen = param.coordinate or param
-    meaning = seen.meaning + (f" ({seen.unit})" if seen.unit else "")
-    median = quantity(param.prior.middle())
-    interval = f"{quantity(float(low))} to {quantity(float(high))}"
-    return [param.site, str(param.prior), median, interval, meaning]
 
 
 def record(law: "Law") -> dict[str, Any]:

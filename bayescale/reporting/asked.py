@@ -1,0 +1,192 @@
+"""What a report is asked: points and budgets; where nothing is said, ten times the largest run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescale.errors import FitError
+from bayescale.tables import quantity
+
+if TYPE_CHECKING:
+    from bayescale.fitted import Fit
+
+TIMES = 10.0  # the largest run, where nothing is asked
+RESOURCES = ("N", "D", "C")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question of a report.
+
+    Parameters
+    ----------
+    points : mapping
+        Inputs of `predict`; empty where only budgets are asked.
+    budgets : tuple
+        Budgets of `allocate`, FLOP or text; empty where only points are.
+    sizes : tuple
+        Sizes to be judged at the budgets.
+    group : mapping
+        Grouping column -> group.
+    given : bool
+        Whether the user asked; else this is ten times the largest run.
+    words : str
+        The question in words.
+    default : str
+        How an unasked question was chosen; empty where it was asked.
+    """
+
+    points: Mapping[str, Any]
+    budgets: tuple[Any, ...]
+    sizes: tuple[Any, ...] = ()
+    group: Mapping[str, Any] = field(default_factory=dict)
+    given: bool = True
+    words: str = ""
+    default: str = ""
+
+
+def read_asked(
+    fit: "Fit",
+    N: Any = None,
+    D: Any = None,
+    C: Any = None,
+    at: Mapping[str, Any] | None = None,
+    group: Mapping[str, Any] | None = None,
+    question: str = "",
+) -> Asked:
+    """The question that these arguments ask.
+
+    N and D, or one of them and C, are points to predict; C alone (or beside both) are budgets to
+    split, of a law of compute points to predict.
+
+    Parameters
+    ----------
+    fit : Fit
+    N, D, C : number, str or several
+    at : mapping
+        Other inputs of the law, for a point.
+    group : mapping
+        Grouping column -> group.
+    question : str
+        The question in the user's own words.
+    """
+    known = {"N": _listed(N), "D": _listed(D), "C": _listed(C)}
+    known = {name: values for name, values in known.items() if values}
+    asked = dict(group or {})
+    if not known and not at:
+        usual = _usual(fit, asked)
+        words = question or _in_words(fit, usual.points, usual.budgets)
+        return Asked(usual.points, usual.budgets, (), asked, False, words, usual.default)
+    points = dict(known) | dict(at or {})
+    budgets = known.get("C", ())
+    reads_compute = "C" in fit.law.columns
+    if {"N", "D"} <= set(known) or (set(known) == {"C"} and not reads_compute):
+        points.pop("C", None)
+    sizes = known.get("N", ()) if budgets and "D" not in known else ()
+    if reads_compute and not fit.law.of_n_and_d:
+        budgets = () if "N" not in fit.law.columns else budgets
+    words = question or _in_words(fit, points, budgets)
+    return Asked(points, budgets, sizes, asked, True, words)
+
+
+def _listed(values: Any) -> tuple[Any, ...]:
+    if values is None:
+        return ()
+    return (values,) if isinstance(values, str | int | float) else tuple(values)
+
+
+@dataclass(frozen=True)
+class _Usual:
+    points: Mapping[str, Any]
+    budgets: tuple[Any, ...]
+    default: str
+
+
+def _usual(fit: "Fit", group: Mapping[str, Any]) -> _Usual:
+    """Ten times the largest run: a budget, or the run again with more tokens."""
+    ten = f"{TIMES:g} times"
+    if fit.law.of_n_and_d and "C" in fit.extent and fit.extent.cost.kind != "active":
+        largest = fit.extent.span("C").high
+        why = f"No point was asked for, so the budget is {ten} the largest run's compute."
+        return _Usual({}, (TIMES * largest,), why)
+    point = largest_run(fit, group)
+    grown = _grown(fit)
+    for name in grown:
+        point[name] *= TIMES
+    what = {"D": "tokens", "C": "compute", "N": "parameters"}.get(grown[0][0] if grown else "", "")
+    if not what:
+        return _Usual(
+            point, (), "No point was asked for, so the answer is at the best run's inputs."
+        )
+    why = (
+        f"No point was asked for, so the answer is for the largest run again with {ten} its {what}."
+    )
+    return _Usual(point, _budgets(fit), why)
+
+
+def _budgets(fit: "Fit") -> tuple[Any, ...]:
+    """Ten times the largest run's compute, where the runs tell it and the law isn't one of it."""
+    if "compute" in fit.extent:
+        return (TIMES * fit.extent.span("compute").high,)
+    known = "C" in fit.extent and (fit.law.columns != ("C",))
+    return (TIMES * fit.extent.span("C").high,) if known else ()
+
+
+def _grown(fit: "Fit") -> list[str]:
+    """Columns that ten times the compute makes ten times as large, all others staying."""
+    columns = fit.law.number_columns
+    for first in ("D", "C", "N"):
+        found = [c for c in columns if c == first or c.startswith(f"{first}_")]
+        if found:
+            epochs = [c for c in columns if c == "U" or c.startswith("U_")] if first == "D" else []
+            return found + epochs
+    return []
+
+
+def largest_run(fit: "Fit", group: Mapping[str, Any]) -> dict[str, float]:
+    """Inputs of the run with the most compute (else tokens, size), or else the best response.
+
+    Of a fit that was shipped without its runs: the largest value of what can be bought, and the
+    median of all else.
+    """
+    columns = fit.law.number_columns
+    if not fit.has_runs:
+        spans = {c: fit.extent.span(c) for c in columns}
+        bought = {c for c in columns if c.split("_")[0] in (*RESOURCES, "U")}
+        return {c: s.high if c in bought else s.median for c, s in spans.items()}
+    table = fit.runs.table
+    rows = np.ones(len(table), dtype=bool)
+    for column, name in group.items():
+        if column in table:
+            rows &= table[column].astype(str).to_numpy() == str(name)
+    if not rows.any():
+        raise FitError(f"no run is of {', '.join(f'{k}={v}' for k, v in group.items())}.")
+    order = next((c for c in ("C", "D", "N") if c in table), None)
+    if order is None:
+        worse = fit.law.response in ("loss", "error")
+        merit = fit.runs.column(fit.law.response).astype(float) * (-1 if worse else 1)
+    else:
+        merit = fit.runs.column(order).astype(float)
+    if not set(_grown(fit)) and fit.law.response not in ("loss", "error"):
+        merit = fit.runs.column(fit.law.response).astype(float)
+    best = int(np.argmax(np.where(rows & np.isfinite(merit), merit, -np.inf)))
+    return {c: float(fit.runs.column(c)[best]) for c in columns}
+
+
+def _in_words(fit: "Fit", points: Mapping[str, Any], budgets: tuple[Any, ...]) -> str:
+    """The question as a person would put it."""
+    if points:
+        at = ", ".join(f"{name} = {_several(values)}" for name, values in points.items())
+        return f"Which {fit.law.response} does a run with {at} reach?"
+    return (
+        f"How should {_several(budgets)} FLOP be split between parameters and training tokens, and "
+        f"which {fit.law.response} does that reach?"
+    )
+
+
+def _several(values: Any) -> str:
+    listed = _listed(values)
+    shown = [v if isinstance(v, str) else quantity(float(v)) for v in listed]
+    return " or ".join(shown)

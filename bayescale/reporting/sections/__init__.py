@@ -1,0 +1,1 @@
+"""The parts of a report, one a file: each a function from a `Study` to blocks."""

@@ -1,0 +1,71 @@
+"""How far the answer reaches beyond the runs, and what makes its interval wide."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bayescale.reporting.blocks import Bars, Block, Grid, Words
+from bayescale.tables import quantity
+
+if TYPE_CHECKING:
+    from bayescale.answers.prediction import Prediction
+    from bayescale.reporting.study import Study
+
+MOST = 8  # points told one by one
+PARTS = ("parameters", "drift", "noise")
+
+
+def reach(study: "Study") -> Iterator[Block]:
+    """Blocks of the section."""
+    found = study.predictions.answer
+    if not found:
+        yield Words(f"Nothing to say: {study.predictions.refusal}", "note")
+        return
+    for label, answer in found:
+        yield _factors(study, answer, label)
+    rows = [
+        (_name(answer, k, label), [float(answer.width[p][k]) for p in PARTS if p in answer.width])
+        for label, answer in found
+        for k in range(min(len(answer), MOST))
+    ]
+    names = [p for p in PARTS if p in found[0][1].width]
+    yield Bars(names, rows, "What makes the 90% interval of a new run wide: shares of its square.")
+    yield Words(
+        "Parameters: what the runs leave open about the law. Drift: how far the truth may wander "
+        "from the law beyond the runs. Noise: how runs scatter, which no further run can remove."
+        + (
+            "" if study.fit.model.drift else " This fit has no drift, so the law is taken as exact."
+        ),
+        "note",
+    )
+
+
+def _factors(study: "Study", answer: "Prediction", label: str) -> Grid:
+    """Asked against the largest of the runs, for each input of each point."""
+    extent, rows = study.fit.extent, []
+    for k, record in enumerate(answer.records()[:MOST]):
+        for name, factor in record["outside"]["factor"].items():
+            span = extent.span(name)
+            asked = quantity(float(answer.points[name][k]))
+            rows.append(
+                [_name(answer, k, label) if len(answer) > 1 else name]
+                + ([name] if len(answer) > 1 else [])
+                + [asked, f"{quantity(span.low)} to {quantity(span.high)}", _words(factor)]
+            )
+    columns = ["input", "asked", "in the runs", "reach"]
+    columns = ["point", *columns] if len(answer) > 1 else columns
+    head = f"{label}: how" if label else "How"
+    return Grid(columns, rows, f"{head} far outside the runs each point lies.", ["point", "reach"])
+
+
+def _words(factor: float) -> str:
+    if factor > 1:
+        return f"{factor:.3g} times the largest"
+    if factor < 1:
+        return f"{factor:.3g} of the smallest" if factor > 0 else "0, below all"
+    return "inside"
+
+
+def _name(answer: "Prediction", k: int, label: str) -> str:
+    values = {n: v[k] for n, v in answer.points.items()}
+    short = [f"{n} {v if isinstance(v, str) else quantity(float(v))}" for n, v in values.items()]
+    return ", ".join(([label] if label else []) + short[:3])
