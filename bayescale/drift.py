@@ -52,6 +52,9 @@ class Drift:
     size : float
         Spread of ln N_opt per e-fold of compute beyond the runs. A drift along compute is the
         same for all splits of a budget, so the optimal split needs an error of its own.
+    shares : float
+        The same of the log ratio of any two optimal shares of a mixture. The value is that of
+        ``size``, a log ratio of amounts as well; no public sweep has measured it.
     """
 
     along: str = COMPUTE
@@ -59,6 +62,7 @@ class Drift:
     by: str | None = None
     knots: int = 24
     size: float = 0.17
+    shares: float = 0.17
 
     def __post_init__(self) -> None:
         if not isinstance(self.scale, Prior) or self.scale.support.lower < 0:
@@ -68,8 +72,10 @@ class Drift:
             )
         if not isinstance(self.knots, int) or self.knots < 2 or self.knots % 2:
             raise LawError(f"drift knots = {self.knots!r}; expected an even number from 2.")
-        if not (np.isfinite(self.size) and self.size >= 0):
-            raise LawError(f"drift size = {self.size!r}; expected a number of at least 0.")
+        for name in ("size", "shares"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise LawError(f"drift {name} = {value!r}; expected a number of at least 0.")
 
     def params(self) -> tuple[Param, ...]:
         """Its scale, and the weights of its hinges."""
@@ -224,11 +230,28 @@ class Path:
         first, last = values[:, 0] - ends[0], ends[1] - values[:, -1]
         return cls(knots, values, np.column_stack([first, between, last]))
 
+    @classmethod
+    def level(cls, values: np.ndarray) -> "Path":
+        """Paths that stay where they are, of values of shape (draw,)."""
+        return cls(np.zeros(1), values[:, None], np.zeros((len(values), 2)))
+
+    def take(self, draws: np.ndarray) -> "Path":
+        """The paths of some draws."""
+        return Path(self.knots, self.values[draws], self.slopes[draws])
+
     def at(self, draw: Any, places: np.ndarray) -> np.ndarray:
         """The drift of given draws at given places, broadcast together."""
         segment = np.searchsorted(self.knots, places)
         left = np.maximum(segment - 1, 0)
         return self.values[draw, left] + self.slopes[draw, segment] * (places - self.knots[left])
+
+
+def follow(knots: Any, values: Any, slopes: Any, place: Any) -> Any:
+    """Paths of one draw, shape (..., knot), at one place, as `Path.at`; for NumPy and JAX."""
+    xp = namespace(place)
+    segment = xp.searchsorted(knots, place)
+    left = xp.maximum(segment - 1, 0)
+    return values[..., left] + slopes[..., segment] * (place - knots[left])
 
 
 def parse_drift(text: str | None) -> Drift | bool | None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.answers.budgets import budget_notes, missing_note, price_of
+from bayescale.answers.optimum import optimum
 from bayescale.answers.points import read_values
 from bayescale.answers.regret import Choice, best_choice, judge_choices
-from bayescale.answers.surface import LawDraws, Surface, best_size, surface
+from bayescale.answers.surface import LawDraws, Surface, surface
+from bayescale.answers.wander import compute_range, moved
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
 
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayescale.data.cost import CostModel
-    from bayescale.data.runs import Runs
+    from bayescale.extent import Extent
     from bayescale.fitted import Fit
 
-STEP = 0.25  # e-folds of compute either side, for local exponents
 EXPONENTS = ("a", "b", "gamma")  # that a law may report itself
+INSIDE, BEYOND = "inside the data", "beyond the data"
 QUANTITIES = ("N_opt", "D_opt", "tokens_per_param", "loss", "a", "b")
 
 
@@ -37,9 +39,11 @@ class Allocation(Shown):
     draws : mapping
         ``N_opt``, ``D_opt``, ``tokens_per_param``, ``loss`` (L*), and the local allocation
         exponents ``a`` = d ln N_opt / d ln C and ``b`` = d ln D_opt / d ln C; each of shape
-        (draw, budget). NaN where a draw has no optimum.
+        (draw, budget). NaN where a draw has no optimum. With drift, beyond the data, the error of
+        N_opt there is in them.
     exponents : mapping
-        Exponents that the law reports itself (a, b, gamma), draws of shape (draw,).
+        Inside the data: exponents that the law reports itself (a, b, gamma), else the local a and
+        b at the centre of the data; draws of shape (draw,).
     recommended : tuple of Choice
         For each budget the single size with the least expected loss, and its regret.
     choices : tuple of Choice
@@ -76,7 +80,8 @@ class Allocation(Shown):
             record["recommended"] = self.recommended[k].to_dict()
             record["choices"] = [x.to_dict() for x in self.choices if c == x.C]
             factor = float(max(1.0, self.reach[k]))
-            record["outside"] = {"inside_data": factor <= 1 + 1e-9, "factor": {"C": factor}}
+            record["exponents_hold"] = BEYOND if self._beyond(k) else INSIDE
+            record["outside"] = {"inside_data": not self._beyond(k), "factor": {"C": factor}}
             record["draws_without_optimum"] = float(self.no_optimum[k])
             budgets.append(record)
         return {
@@ -85,8 +90,13 @@ class Allocation(Shown):
             "converged": self.converged,
             "warnings": list(self.warnings),
             "exponents": {name: intervals(v) for name, v in self.exponents.items()},
+            "exponents_hold": INSIDE,
             "allocations": budgets,
         }
+
+    def _beyond(self, k: int) -> bool:
+        """Whether a budget is larger than that of every run."""
+        return bool(self.reach[k] > 1 + 1e-9)
 
     def to_frame(self) -> "pd.DataFrame":
         """A tidy table: one row for each budget and quantity."""
@@ -110,15 +120,25 @@ class Allocation(Shown):
         """The answer as a table."""
         rows = [_row(self, k) for k in range(len(self.C))]
         notes = [f"90% credible intervals; L* in {self.unit}; {self.cost}"]
-        for name, v in self.exponents.items():
-            sd = float(np.std(v))
-            q = intervals(v)
-            low, high = with_spread(q["q05"], sd), with_spread(q["q95"], sd)
-            notes.append(f"{name} = {with_spread(q['median'], sd)} ({low} to {high})")
+        if self.exponents:
+            notes.append(f"{INSIDE}: {_said(self.exponents)}")
+        for k in filter(self._beyond, range(len(self.C))):
+            local = {n: _finite(self.draws[n][:, k]) for n in ("a", "b")}
+            notes.append(f"at C = {quantity(float(self.C[k]))}, {BEYOND}: {_said(local)}")
         notes += [f"at C = {quantity(x.C)}: {x.describe(self.unit)}" for x in self.recommended]
         notes += [f"at C = {quantity(x.C)}: {x.describe(self.unit)}" for x in self.choices]
         columns = ["C", "N_opt", "90%", "D_opt", "90%", "D/N", "90%", "L*", "90%"]
         return Table(columns, rows, self.title, self.warnings, notes)
+
+
+def _said(exponents: Mapping[str, np.ndarray]) -> str:
+    """Medians and 90% intervals of exponents."""
+    told = []
+    for name, draws in exponents.items():
+        q, sd = intervals(draws), float(np.std(draws))
+        middle, low, high = (with_spread(q[x], sd) for x in ("median", "q05", "q95"))
+        told.append(f"{name} = {middle} ({low} to {high})")
+    return ", ".join(told)
 
 
 def _row(answer: Allocation, k: int) -> list[str]:
@@ -179,13 +199,13 @@ def allocate(
     laws = surface(fit, group, seed)
     exponents = {n: laws_exponent(fit, laws, n) for n in EXPONENTS}
     about = About(
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=fit.warnings,
         exponents={n: v for n, v in exponents.items() if v is not None},
     )
-    return allocate_on(laws, fit.runs, about, C, N, cost)
+    return allocate_on(laws, fit.extent, about, C, N, cost)
 
 
 @dataclass(frozen=True)
@@ -201,7 +221,7 @@ class About:
 
 def allocate_on(
     laws: LawDraws,
-    runs: "Runs",
+    seen: "Extent",
     about: About,
     C: Any,
     N: Any = None,
@@ -209,8 +229,9 @@ def allocate_on(
 ) -> Allocation:
     """Find the compute-optimal size and tokens of any laws of N and D; see `allocate`."""
     budgets = read_values("C", C)
-    price = price_of(runs, cost)
-    draws = optimum(laws, price, budgets, _compute_range(runs))
+    price = price_of(seen, cost)
+    known = compute_range(seen)
+    draws = optimum(laws, price, budgets, known)
     missing = np.isnan(draws["N_opt"]).mean(axis=0)
     if (missing == 1).any():
         bad = quantity(float(budgets[np.argmax(missing)]))
@@ -219,13 +240,18 @@ def allocate_on(
             "tokens) always win within range. Check the fit's exponents (print the fit)."
         )
     sizes = read_values("N", N) if N is not None else np.array([])
-    reach = budgets / runs.column("C").max() if "C" in runs.table else np.ones_like(budgets)
+    reach = np.ones_like(budgets) if known is None else budgets / known[1]
+    there = [moved(laws, price, c, draws["N_opt"][:, k], known) for k, c in enumerate(budgets)]
+    exponents = about.exponents
+    if "a" not in exponents and "C" in seen:
+        local = optimum(laws, price, np.array([seen.span("C").centre]))
+        exponents = {n: _finite(local[n][:, 0]) for n in ("a", "b")} | dict(exponents)
     return Allocation(
         C=budgets,
         draws=draws,
-        exponents=about.exponents,
-        recommended=tuple(best_choice(laws, price, c, draws, k) for k, c in enumerate(budgets)),
-        choices=tuple(judge_choices(laws, price, budgets, sizes, draws)),
+        exponents=exponents,
+        recommended=tuple(best_choice(there[k], price, c, draws, k) for k, c in enumerate(budgets)),
+        choices=tuple(judge_choices(there, price, budgets, sizes, draws)),
         reach=reach,
         no_optimum=missing,
         title=about.title,
@@ -234,57 +260,8 @@ def allocate_on(
         converged=about.converged,
         warnings=about.warnings
         + missing_note(missing)
-        + budget_notes(runs, budgets, drifting=bool(np.any(laws.wander))),
+        + budget_notes(seen, budgets, drifting=bool(np.any(laws.wander))),
     )
-
-
-def optimum(
-    laws: LawDraws,
-    cost: "CostModel",
-    budgets: np.ndarray,
-    known: tuple[float, float] | None = None,
-) -> dict[str, np.ndarray]:
-    """Optimum of every draw at every budget, with local exponents by central differences.
-
-    Of laws with drift ln N_opt wanders beyond the compute that is ``known``, (smallest, largest)
-    in FLOP: a drift along compute is the same for all splits of a budget and moves no optimum.
-    """
-    each = np.arange(laws.size)[:, None]
-    wander = np.reshape(laws.wander, (-1, 1))
-
-    def best(compute: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        size, loss = best_size(laws, cost, compute[None, :], each)
-        return size * np.exp(wander * _beyond(compute, known)), loss
-
-    size, loss = best(budgets)
-    up, down = (np.log(best(budgets * np.exp(s))[0]) for s in (STEP, -STEP))
-    tokens = cost.tokens(size, np.broadcast_to(budgets, size.shape))
-    more = cost.tokens(np.exp(up), np.broadcast_to(budgets * np.exp(STEP), size.shape))
-    less = cost.tokens(np.exp(down), np.broadcast_to(budgets * np.exp(-STEP), size.shape))
-    return {
-        "N_opt": size,
-        "D_opt": tokens,
-        "tokens_per_param": tokens / size,
-        "loss": loss,
-        "a": (up - down) / (2 * STEP),
-        "b": np.log(more / less) / (2 * STEP),
-    }
-
-
-def _compute_range(runs: "Runs") -> tuple[float, float] | None:
-    if "C" not in runs.table:
-        return None
-    every = np.asarray(runs.column("C"), dtype=float)
-    return float(every.min()), float(every.max())
-
-
-def _beyond(compute: np.ndarray, known: tuple[float, float] | None) -> np.ndarray:
-    """How far budgets lie outside the data, e-folds, shape (budget,); below them negative."""
-    if known is None:
-        return np.zeros_like(compute)
-    low, high = np.log(known)
-    x = np.log(compute)
-    return np.maximum(x - high, 0.0) + np.minimum(x - low, 0.0)
 
 
 def laws_exponent(fit: "Fit", laws: Surface, name: str) -> np.ndarray | None:

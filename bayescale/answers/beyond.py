@@ -23,3 +23,17 @@ def beyond_warning(drifting: bool = False) -> str:
         "Intervals take the law as exact: on real sweeps extrapolated tenfold, 90% intervals of "
         "this kind held about half of the runs; `bayescale holdout` tells it of yours."
     )
+
+
+def shares_note(shares: float) -> str:
+    """What must be said of best shares beyond the runs.
+
+    Parameters
+    ----------
+    shares : float
+        The drift's.
+    """
+    return (
+        f"beyond the runs the log ratio of two best shares is taken to err by {shares:g} per "
+        "e-fold of compute: the value of N_opt, not measured for shares"
+    )

@@ -10,12 +10,12 @@ from bayescale.errors import FitError
 
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
-    from bayescale.data.runs import Runs
+    from bayescale.extent import Extent
 
 
-def price_of(runs: "Runs", cost: "CostModel | None" = None) -> "CostModel":
+def price_of(seen: "Extent", cost: "CostModel | None" = None) -> "CostModel":
     """The price of new sizes: the one given, or that of the data where it holds for them."""
-    price = cost or runs.cost
+    price = cost or seen.cost
     if price.kind == "active":
         raise FitError(
             "this fit's compute counts active parameters, which a new size doesn't fix: pass "
@@ -32,12 +32,12 @@ def missing_note(missing: np.ndarray) -> tuple[str, ...]:
     return (f"{share} have no optimum within range; intervals are of the rest.",)
 
 
-def budget_notes(runs: "Runs", budgets: np.ndarray, drifting: bool = False) -> tuple[str, ...]:
+def budget_notes(seen: "Extent", budgets: np.ndarray, drifting: bool = False) -> tuple[str, ...]:
     """What an answer says of budgets above the largest run, or below the smallest."""
-    if "C" not in runs.table:
+    if "C" not in seen:
         return ()
-    data = runs.column("C").astype(float)
-    above, below = float(budgets.max() / data.max()), float(budgets.min() / data.min())
+    data = seen.span("C")
+    above, below = float(budgets.max() / data.high), float(budgets.min() / data.low)
     notes: tuple[str, ...] = ()
     if above > 1 + 1e-9:
         notes += (f"{say_reach({'C': above})} the data. {beyond_warning(drifting)}",)

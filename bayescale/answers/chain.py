@@ -77,16 +77,17 @@ class Chain(Shown):
         points, group = read_points(self.accuracy, own | {name: middle})
         laws = surface(self.accuracy, group, seed)
         one, other = _pairs(len(first.loss), laws.size, [self.loss.seed, seed, 31])
-        laws = replace(laws, params={k: v[other] for k, v in laws.params.items()})
+        laws = laws.take(other)
         inputs = as_inputs(self.accuracy, points, group)
         each = np.arange(laws.size)[:, None]
         mean = laws.mean(each, **(inputs | {name: first.loss[one]}))
         scattered = laws.mean(each, **(inputs | {name: first.new_run[one]}))
         factors = {**first.reach, **reach(self.accuracy, {name: middle})}
         outside = any((f != 1).any() for f in factors.values())
+        drifts = self.loss.model.drift is not None
         warnings = (*self.loss.warnings, *self.accuracy.warnings)
         if outside:
-            warnings = (*warnings, f"Beyond the data. {beyond_warning()}")
+            warnings = (*warnings, f"Beyond the data. {beyond_warning(drifts)}")
         return replace(
             first,
             points={**first.points, **{k: v for k, v in points.items() if k in own}},
@@ -113,7 +114,8 @@ class Chain(Shown):
     def _title(self) -> str:
         one, two = self.loss, self.accuracy
         return (
-            f"{one.law.name} ({len(one.runs)} runs), then {two.law.name} ({len(two.runs)} runs): "
+            f"{one.law.name} ({len(one.extent)} runs), "
+            f"then {two.law.name} ({len(two.extent)} runs): "
             f"{one.gate.headline()}; {two.gate.headline()}"
         )
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import beyond_warning
+from bayescale.answers.objectives import objectives_of
+from bayescale.answers.optimum import STEP
 from bayescale.answers.points import read_values
 from bayescale.errors import DataError, FitError
 from bayescale.laws.decoupled_parts import Parts
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from bayescale.extent import Span
     from bayescale.fitted import Fit
     from bayescale.law import Law
 
@@ -41,6 +45,9 @@ class Optima(Shown):
     title, unit : str
     converged : bool
     warnings : tuple of str
+    drifting : bool
+        Whether there is a drift: it goes by the compute on all sources, so that each objective's
+        loss differs by composition.
     """
 
     objectives: tuple[str, ...]
@@ -53,6 +60,7 @@ class Optima(Shown):
     unit: str
     converged: bool
     warnings: tuple[str, ...]
+    drifting: bool = False
 
     def records(self) -> list[dict[str, Any]]:
         """A nested record for each objective, composition and budget."""
@@ -98,7 +106,7 @@ class Optima(Shown):
         """The answer as a table."""
         rows, first = [], float(self.composition[0])
         for record in self.records():
-            varies = record["objective"] in self.varying
+            varies = record["objective"] in self.varying or self.drifting
             if not varies and record[self.kind] != first:
                 continue
             mix = f"{record[self.kind]:g}" if varies else "any"
@@ -123,7 +131,8 @@ def optima(fit: "Fit", C: Any, composition: Any = None) -> Optima:
     """Optimal size, tokens and loss of every objective of a decoupled law.
 
     For each draw N_opt = N_c(r) (C/C_c(r))^a(r), D_opt = C/(6 N_opt) and
-    L* = E + (C_c(r)/C)^gamma(r), with C the compute on an objective's own tokens.
+    L* = E + (C_c(r)/C)^gamma(r), with C the compute on an objective's own tokens; with drift all
+    of it moved by that at the compute on all tokens (`bayescale.answers.wander`).
 
     Parameters
     ----------
@@ -157,10 +166,11 @@ def optima(fit: "Fit", C: Any, composition: Any = None) -> Optima:
         C=budgets,
         draws={q: np.stack([d[q] for d in draws], axis=1) for q in QUANTITIES},
         kind=parts.composition,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=fit.warnings + _outside(fit, parts, mixes, budgets),
+        drifting=fit.model.drift is not None,
     )
 
 
@@ -214,40 +224,67 @@ def _frontier(
     gamma = at_mixes("gamma", "gamma_slope", np.log, np.exp)
     above = np.log(budgets) - at_mixes("C_c", "C_c_slope", np.log, lambda x: x)
     size = np.exp(at_mixes("N_c", "N_c_slope", np.log, lambda x: x) + a * above)
-    return {
+    found = {
         "N_opt": size,
         "D_opt": budgets / (6 * size),
         "loss": fit.draws("E")[:, place, None, None] + np.exp(-gamma * above),
         "a": np.broadcast_to(a, size.shape),
         "b": np.broadcast_to(1 - a, size.shape),
     }
+    return found if fit.model.drift is None else found | _drifted(fit, parts, place, mixes, found)
+
+
+def _drifted(
+    fit: "Fit", parts: Parts, place: int, mixes: np.ndarray, found: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The same with drift and, beyond the runs, the optimum's wander.
+
+    Both go by the compute on the tokens of all sources: of a ratio's two, others having none.
+    """
+    of = objectives_of(fit)
+    name, size, own = parts.objectives[place], found["N_opt"], found["D_opt"]
+    share = mixes
+    if parts.composition == "ratio":
+        share = (1.0 if name == parts.sources[0] else mixes) / (1 + mixes)
+    least = fit.extent.span(f"share:{name}").least  # a mix without own tokens isn't one of its own
+    total = own / np.clip(share, least, 1.0)[:, None]
+    even = np.repeat(total[..., None] / len(parts.sources), len(parts.sources), axis=-1)
+    draw = np.arange(len(size))[:, None, None]
+    by = of.paths[place].at(draw, of.view.place(size, even))
+    product, error = (size * total)[0], of.wander.size[:, None, None]
+    up, down = (of.efolds_beyond(product * np.exp(s)) for s in (STEP, -STEP))
+    more = error * (up - down) / (2 * STEP)
+    moved = size * np.exp(error * of.efolds_beyond(product))
+    return {
+        "N_opt": moved,
+        "D_opt": own * size / moved,
+        "loss": of.view.moved(found["loss"], by),
+        "a": found["a"] + more,
+        "b": found["b"] - more,
+    }
 
 
 def _outside(fit: "Fit", parts: Parts, mixes: np.ndarray, budgets: np.ndarray) -> tuple[str, ...]:
     """What an answer must say of compositions and budgets that no run has."""
-    tokens = np.stack([fit.runs.column(f"D_{s}") for s in parts.sources], axis=1)
-    names = np.array([str(o) for o in fit.runs.table["objective"]])
+    groups = fit.extent.groups["objective"]
     said: list[str] = []
     largest: list[float] = []
     for objective in parts.objectives:
-        own, rows = tokens[:, parts.sources.index(objective)], names == objective
-        largest.append(float((6 * fit.runs.column("N") * own)[rows].max()))
+        largest.append(groups[objective][f"own:{objective}"].high)
         if objective in parts.varying:
-            seen = parts.compositions(tokens)[rows, parts.sources.index(objective)]
+            seen = groups[objective][f"{parts.composition}:{objective}"]
             said += _beyond(objective, parts.composition, seen, mixes)
     factor = float(budgets.max()) / min(largest)
     if factor > 1 + 1e-9:
         said.append(
             f"The largest budget is {factor:.3g} times the compute of the largest run on one "
-            "objective's own tokens: intervals don't cover a law that bends there."
+            f"objective's own tokens. {beyond_warning(fit.model.drift is not None)}"
         )
     return tuple(said)
 
 
-def _beyond(
-    name: str, kind: str, seen: np.ndarray, mixes: Sequence[float] | np.ndarray
-) -> list[str]:
-    low, high = float(seen.min()), float(seen.max())
+def _beyond(name: str, kind: str, seen: "Span", mixes: Sequence[float] | np.ndarray) -> list[str]:
+    low, high = seen.low, seen.high
     far = [f"{r:g}" for r in mixes if r < low - 1e-9 or r > high + 1e-9]
     if not far:
         return []

@@ -1,15 +1,17 @@
 """Compute-optimal size and tokens where unique data run out: how far to repeat them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.answers.budgets import budget_notes, missing_note, price_of
+from bayescale.answers.optimum import optimum
 from bayescale.answers.points import reach, read_values, say_reach
 from bayescale.answers.regret import Choice, best_choice
 from bayescale.answers.surface import LawDraws, best_size, surface
+from bayescale.answers.wander import compute_range, moved
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
 
@@ -50,10 +52,14 @@ class Limited:
         seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
         return self.laws.mean(draw, U=seen, **inputs)
 
-    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The same without drift."""
+    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """What choices at one compute are ranked by; see `LawDraws.ranked`."""
         seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
-        return self.laws.exact(draw, U=seen, **inputs)
+        return self.laws.ranked(draw, U=seen, **inputs)
+
+    def held(self, N: np.ndarray, D: np.ndarray) -> "Limited":
+        """The laws with their drift held; see `LawDraws.held`."""
+        return replace(self, laws=self.laws.held(N, D))
 
     @property
     def wander(self) -> np.ndarray | float:
@@ -211,12 +217,15 @@ def allocate_limited(
     """
     check_limited(fit)
     budgets, limits = read_values("C", C), read_values("unique_tokens", unique_tokens)
-    price, laws = price_of(fit.runs, cost), surface(fit, group, seed)
-    fresh = _optimum(Limited(laws, np.inf), price, budgets)
+    price, laws = price_of(fit.extent, cost), surface(fit, group, seed)
+    known = compute_range(fit.extent)
+    fresh = optimum(Limited(laws, np.inf), price, budgets, known)
+    sizes = fresh["N_opt"].T
+    there = [moved(laws, price, c, n, known) for c, n in zip(budgets, sizes, strict=True)]
     each, choices = [], []
     for unique in limits:
-        part = Limited(laws, float(unique))
-        found = _optimum(part, price, budgets)
+        parts = [Limited(x, float(unique)) for x in there]
+        found = _optimum(parts, price, budgets)
         found["epochs"] = np.maximum(found["D_opt"] / unique, 1.0)
         found |= {
             "loss_fresh": fresh["loss"],
@@ -224,7 +233,7 @@ def allocate_limited(
         }
         each.append(found)
         pairs = enumerate(budgets)
-        choices.append([best_choice(part, price, float(c), found, k) for k, c in pairs])
+        choices.append([best_choice(parts[k], price, float(c), found, k) for k, c in pairs])
     draws = {name: np.stack([f[name] for f in each], axis=2) for name in QUANTITIES}
     missing = np.isnan(draws["N_opt"]).mean(axis=0)
     return LimitedAllocation(
@@ -232,13 +241,13 @@ def allocate_limited(
         unique_tokens=limits,
         draws=draws,
         recommended=tuple(row[k] for k in range(len(budgets)) for row in choices),
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         cost=price.describe(),
         converged=fit.converged,
         warnings=fit.warnings
         + missing_note(missing)
-        + budget_notes(fit.runs, budgets)
+        + budget_notes(fit.extent, budgets, fit.model.drift is not None)
         + _outside(fit, limits, draws["epochs"]),
     )
 
@@ -253,23 +262,30 @@ def check_limited(fit: "Fit") -> None:
         )
 
 
-def _optimum(laws: Limited, price: "CostModel", budgets: np.ndarray) -> dict[str, np.ndarray]:
-    """N_opt, D_opt and loss of every draw at every budget."""
-    each = np.arange(laws.size)[:, None]
-    size, loss = best_size(laws, price, budgets[None, :], each)
+def _optimum(
+    laws: Sequence[Limited], price: "CostModel", budgets: np.ndarray
+) -> dict[str, np.ndarray]:
+    """N_opt, D_opt and loss of every draw at every budget, each with laws of its own."""
+    pairs = zip(laws, budgets, strict=True)
+    each = [_at_budget(one, price, float(budget)) for one, budget in pairs]
+    return {name: np.stack([found[name] for found in each], axis=1) for name in each[0]}
+
+
+def _at_budget(laws: Limited, price: "CostModel", budget: float) -> dict[str, np.ndarray]:
+    each = np.arange(laws.size)
+    size, loss = best_size(laws, price, np.full(laws.size, budget), each)
     other = [size * f for f in APART]
     with np.errstate(all="ignore"):
-        near = [laws.mean(each, N=n, D=price.tokens(n, budgets + 0 * n)) for n in other]
+        near = [laws.mean(each, N=n, D=price.tokens(n, budget + 0 * n)) for n in other]
         flat = np.fmax(*(x - loss for x in near)) < SAME * loss
     size = np.where(flat, np.nan, size)
-    if np.isnan(size).all(axis=0).any():
-        bad = quantity(float(budgets[np.argmax(np.isnan(size).all(axis=0))]))
+    if np.isnan(size).all():
         raise FitError(
-            f"no posterior draw has an optimum at C = {bad} FLOP with "
+            f"no posterior draw has an optimum at C = {quantity(budget)} FLOP with "
             f"{quantity(laws.unique)} unique tokens: so many epochs that neither size nor tokens "
             "change the loss any more. Ask about a smaller budget or more unique tokens."
         )
-    tokens = price.tokens(size, np.broadcast_to(budgets, size.shape))
+    tokens = price.tokens(size, np.full(laws.size, budget))
     return {"N_opt": size, "D_opt": tokens, "loss": loss}
 
 
@@ -279,7 +295,7 @@ def _outside(fit: "Fit", limits: np.ndarray, epochs: np.ndarray) -> tuple[str, .
     far = reach(fit, {"U": limits})["U"]
     if words := say_reach({"U": float(far[np.argmax(np.abs(np.log(far)))])}):
         notes.append(f"{words} the data.")
-    most = float((fit.runs.column("D") / fit.runs.column("U")).max())
+    most = fit.extent.span("epochs").high
     asked = float(np.nanmedian(epochs, axis=0).max())
     if asked > most * (1 + 1e-9):
         notes.append(

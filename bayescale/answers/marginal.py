@@ -12,7 +12,7 @@ from bayescale.errors import FitError, nearest
 from bayescale.laws.mixture_parts import phi
 
 if TYPE_CHECKING:
-    from bayescale.data.runs import Runs
+    from bayescale.extent import Extent
 
 STEP = 1e-4  # of a source's tokens, or of a thousandth of all where it has fewer
 
@@ -38,6 +38,8 @@ class Mix:
 def token_slopes(objectives: Objectives, at: Mix) -> np.ndarray:
     """dL/dD of each target's loss in each source's tokens, shape (draw, source, target).
 
+    Up to a factor for each draw and target where there is drift.
+
     Central differences, good to 1e-8; of a source without tokens forward ones.
     """
     draws, found = np.arange(objectives.size), []
@@ -55,9 +57,24 @@ def token_slopes(objectives: Objectives, at: Mix) -> np.ndarray:
 
 
 def _losses(objectives: Objectives, draws: np.ndarray, at: Mix, D: np.ndarray) -> np.ndarray:
-    unique = np.minimum(D[objectives.places], at.unique) if objectives.repeated else None
+    """Losses without drift: along compute it scales all slopes of a loss alike.
+
+    Beyond the runs the best shares wander, and with them what tokens are worth in each other.
+    """
+    unique = np.full(len(D), np.inf)
+    unique[objectives.places] = at.unique
+    U, far = np.minimum(D, unique), efolds_beyond(objectives, at)
     with np.errstate(all="ignore"):
-        return objectives.losses(draws, at.N, D, unique)
+        if wander := objectives.wander.at(far, size=False):
+            _, D, U = wander.read_at(draws, None, D, U)
+        unique = U[..., objectives.places] if objectives.repeated else None
+        return objectives.exact(draws, at.N, D, unique)
+
+
+def efolds_beyond(objectives: Objectives, at: Mix) -> float:
+    """How far a mixture lies beyond the runs' compute, e-folds."""
+    total = float(at.tokens.sum())
+    return float(objectives.efolds_beyond(total if at.N is None else at.N * total))
 
 
 def own_slopes(objectives: Objectives, slopes: np.ndarray) -> np.ndarray:
@@ -93,16 +110,15 @@ def read_mix(
     of: Objectives, N: Any, D: Mapping[str, Any] | None, unique: Mapping[str, Any] | None
 ) -> Mix:
     """Where tokens are compared: as asked, or at the data's mean; see `bayescale.answers.worth`."""
-    runs = of.fit.runs
+    there = of.fit.extent
     size = None
     if of.reads_size:
-        usual = float(np.exp(np.log(runs.column("N").astype(float)).mean()))
+        usual = there.span("N").centre
         size = usual if N is None else float(read_values("N", N)[0])
     elif N is not None:
         raise FitError(f"law '{of.fit.law.name}' here is of runs of one size: it doesn't read N.")
-    seen = np.stack([runs.column(f"D_{s}").astype(float) for s in of.sources], axis=1)
-    total = seen.sum(axis=1)
-    tokens = np.exp(np.log(total).mean()) * (seen / total[:, None]).mean(axis=0)
+    shares = np.array([there.span(f"share:{s}").mean for s in of.sources])
+    tokens = there.span("tokens").centre * shares
     if D is not None:
         tokens = _by_source(of, D, 0.0)
         if tokens.sum() <= 0:
@@ -124,9 +140,7 @@ def _by_source(of: Objectives, given: Mapping[str, Any], usual: float) -> np.nda
     return found
 
 
-def most_epochs(runs: "Runs", source: str = "") -> float:
+def most_epochs(there: "Extent", source: str = "") -> float:
     """The most epochs of a source in any run; without a source of the columns D and U."""
-    columns = [f"{c}_{source}" if source else c for c in ("D", "U")]
-    seen, unique = (runs.column(c).astype(float) for c in columns)
-    held = unique > 0
-    return float((seen[held] / unique[held]).max()) if held.any() else 1.0
+    name = f"epochs:{source}" if source else "epochs"
+    return there.span(name).high if name in there else 1.0

@@ -187,16 +187,16 @@ def compute_multiplier(
                 "multiplier compares compute at the same loss."
             )
     theirs = surface(reference, group, seed)
-    price = price_of(reference.runs, cost)
+    price = price_of(reference.extent, cost)
     size = min(theirs.size, *(len(f.draws(f.law.params[0].name)) for f in fits.values()))
     columns = []
     for k, one in enumerate(fits.values()):
         ours = surface(one, group, seed)
         order = np.random.default_rng([seed, 29, *([k] if k else [])]).permutation(ours.size)[:size]
-        columns.append(_against(ours, price_of(one.runs, cost), order, theirs, price, budgets))
+        columns.append(_against(ours, price_of(one.extent, cost), order, theirs, price, budgets))
     every = (*fits.values(), reference)
     said = [w for f in every for w in f.warnings] + [
-        w for f in fits.values() for w in budget_notes(f.runs, budgets)
+        w for f in fits.values() for w in budget_notes(f.extent, budgets, f.model.drift is not None)
     ]
     return Multiplier(
         C=budgets,
@@ -235,20 +235,21 @@ def _of_groups(
             )
     if not chosen or reference in chosen:
         raise FitError(f"compare {column} '{reference}' with other groups: {', '.join(known)}.")
-    price = price_of(fit.runs, cost)
+    price = price_of(fit.extent, cost)
     theirs = surface(fit, {**others, column: reference}, seed)
     order = np.arange(theirs.size)
     columns = [
         _against(surface(fit, {**others, column: g}, seed), price, order, theirs, price, budgets)
         for g in chosen
     ]
+    said = budget_notes(fit.extent, budgets, fit.model.drift is not None)
     return Multiplier(
         C=budgets,
         recipes=tuple(chosen),
         reference=reference,
         draws=np.stack(columns, axis=1),
         converged=fit.converged,
-        warnings=tuple(dict.fromkeys(fit.warnings + budget_notes(fit.runs, budgets))),
+        warnings=tuple(dict.fromkeys(fit.warnings + said)),
         notes=("groups of one posterior, paired draw by draw: what they share cancels",),
     )
 

@@ -1,7 +1,7 @@
 """Several losses of one model at once: a law whose rows are told apart by a label, draw by draw."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.answers.surface import surface
+from bayescale.answers.wander import Wander, efolds_beyond, wander_of
+from bayescale.data.cost import six_nd
+from bayescale.drift import Drift, Path
 from bayescale.errors import FitError
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
@@ -34,6 +38,10 @@ class View:
         What models are trained on, in the order of the last axis of D.
     repeated : tuple of str
         Sources whose data may be repeated, in the order of the last axis of U.
+    drift : Drift, optional
+        How losses may wander from the law.
+    on : str
+        The noise's scale, on which they do.
     """
 
     law: "Law"
@@ -41,6 +49,8 @@ class View:
     names: tuple[str, ...]
     sources: tuple[str, ...]
     repeated: tuple[str, ...]
+    drift: Drift | None = None
+    on: str = "log"
 
     @property
     def reads_size(self) -> bool:
@@ -57,7 +67,7 @@ class View:
     ) -> Any:
         """Losses, shape (..., objective), of parameters of shape (..., objective or 1, own axes).
 
-        N, D and U are as in `Objectives.losses`.
+        N, D and U are as in `Objectives.losses`. Without drift: see `moved`.
         """
         count, D = len(self.names), xp.asarray(D)
         inputs: dict[str, Any] = {self.label: np.eye(count), "D": _rows(D, count, xp)}
@@ -67,6 +77,16 @@ class View:
             unique = D[..., self.places] if U is None else xp.asarray(U)
             inputs["U"] = _rows(unique, count, xp)
         return self.law.mean(**params, **inputs)
+
+    def place(self, N: Any, D: Any, xp: ModuleType = np) -> Any:
+        """Where models lie along the drift, as in `Drift.place`, shape (...)."""
+        assert self.drift is not None
+        sizes = {"N": xp.asarray(N)} if self.reads_size else {}
+        return self.drift.place(self.law, {**sizes, "D": xp.asarray(D)})
+
+    def moved(self, losses: Any, by: Any) -> Any:
+        """Losses moved by a drift, both of shape (..., objective)."""
+        return SCALES[self.on].moved(losses, by)
 
 
 @dataclass(frozen=True)
@@ -80,11 +100,17 @@ class Objectives:
         The law's losses as a function of parameters and inputs.
     params : mapping
         Parameter -> draws, shape (draw, objective or 1, own axes ...).
+    paths : tuple of Path
+        How far each objective's draws wander from the law; empty without drift.
+    wander : Wander
+        Errors of the best size and shares beyond the runs.
     """
 
     fit: "Fit"
     view: View
     params: Mapping[str, np.ndarray]
+    paths: tuple[Path, ...]
+    wander: Wander
 
     @property
     def size(self) -> int:
@@ -146,14 +172,44 @@ class Objectives:
         -------
         array, shape (..., objective)
         """
-        picked = {k: xp.asarray(v)[draw] for k, v in self.params.items()}
-        return self.losses_of(picked, N, D, U, xp)
+        found = self.exact(draw, N, D, U, xp)
+        return self.view.moved(found, self.drift(draw, N, D)) if self.paths else found
 
-    def losses_of(
-        self, params: Mapping[str, Any], N: Any, D: Any, U: Any = None, xp: ModuleType = np
-    ) -> Any:
-        """As `losses`, for parameters picked from `params`: shape (..., objective or 1, ...)."""
-        return self.view.losses(params, N, D, U, xp)
+    def exact(self, draw: Any, N: Any, D: Any, U: Any = None, xp: ModuleType = np) -> Any:
+        """As `losses`, without drift."""
+        picked = {k: xp.asarray(v)[draw] for k, v in self.params.items()}
+        return self.view.losses(picked, N, D, U, xp)
+
+    def drift(self, draw: Any, N: Any, D: Any) -> np.ndarray:
+        """How far each objective has drifted on the noise's scale, shape (..., objective)."""
+        place = self.view.place(N, D)
+        return self.drift_at(draw, place)
+
+    def drift_at(self, draw: Any, place: Any) -> np.ndarray:
+        """The same at places along the drift."""
+        return np.stack([path.at(draw, place) for path in self.paths], axis=-1)
+
+    def take(self, draws: np.ndarray) -> "Objectives":
+        """The objectives of some draws."""
+        params = {k: v[draws] for k, v in self.params.items()}
+        paths = tuple(p.take(draws) for p in self.paths)
+        return replace(self, params=params, paths=paths, wander=self.wander.take(draws))
+
+    @property
+    def known(self) -> tuple[float, float]:
+        """Range of the runs' N D (D of all sources), or of D where the law reads no N."""
+        there = self.fit.extent
+        tokens = there.span("tokens")
+        if not self.reads_size:
+            return tokens.low, tokens.high
+        if "compute" in there and there.cost.kind == "six_nd":
+            seen = there.compute(six_nd(1.0))
+            return seen.low, seen.high
+        return there.span("N").low * tokens.low, there.span("N").high * tokens.high
+
+    def efolds_beyond(self, amount: Any) -> Any:
+        """How far a product N D (or D, see `known`) lies beyond the runs, e-folds."""
+        return efolds_beyond(np.asarray(amount, dtype=float), self.known)
 
     def irreducible(self, draw: Any) -> np.ndarray:
         """E of each objective for given draws, shape (..., objective).
@@ -201,14 +257,20 @@ def objectives_of(fit: "Fit", group: Mapping[str, Any] | None = None, seed: int 
     by_label = [p.name for p in fit.law.params if p.by == label.name]
     each = names if by_label else names[:1]
     known = label.name in fit.layout.labels  # the noise's scale may differ by it, or the law itself
+    drift = fit.model.drift
+    each = names if drift and known else each  # each has a path of its own
     found = [surface(fit, group | ({label.name: n} if known else {}), seed) for n in each]
     params = {}
     for p in fit.law.params:
         several = found if p.name in by_label else found[:1]
         params[p.name] = np.stack([s.params[p.name] for s in several], axis=1)
     axes = fit.law.axes
-    view = View(fit.law, label.name, names, axes[SOURCE], axes.get(REPEATED, ()))
-    return Objectives(fit, view, params)
+    noise = fit.model.noise.on
+    view = View(fit.law, label.name, names, axes[SOURCE], axes.get(REPEATED, ()), drift, noise)
+    paths = [s.drift for s in found if s.drift is not None]
+    paths = paths * (len(names) if len(paths) == 1 else 1)
+    wander = wander_of(fit, found[0].size, len(axes[SOURCE]))
+    return Objectives(fit, view, params, tuple(paths), wander)
 
 
 def _label(law: "Law") -> "Input":

@@ -1,6 +1,6 @@
 """What a choice of size costs, averaged over the posterior."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,10 @@ class Choice:
 def best_choice(
     laws: LawDraws, cost: "CostModel", budget: float, best: Mapping[str, np.ndarray], k: int
 ) -> Choice:
-    """The size with the least expected loss over the posterior at one budget."""
+    """The size with the least expected loss over the posterior at one budget.
+
+    ``laws`` are those of this budget: moved by their wander there, like the optima in ``best``.
+    """
     sizes = best["N_opt"][:, k]
     low, high = np.nanquantile(np.log(sizes), [0.005, 0.995])
     margin = 0.05 + 0.1 * (high - low)
@@ -97,13 +100,13 @@ def judge_choice(
 
 
 def judge_choices(
-    laws: LawDraws,
+    laws: Sequence[LawDraws],
     cost: "CostModel",
     budgets: np.ndarray,
     sizes: np.ndarray,
     best: Mapping[str, np.ndarray],
 ) -> Iterator[Choice]:
-    """Every asked size at every budget.
+    """Every asked size at every budget; ``laws`` are those of each budget.
 
     Raises
     ------
@@ -117,4 +120,4 @@ def judge_choices(
                     f"N = {quantity(size)} leaves less than one token at C = {quantity(budget)} "
                     "FLOP; ask about a smaller size or a larger budget."
                 )
-            yield judge_choice(laws, cost, budget, size, best["loss"][:, k])
+            yield judge_choice(laws[k], cost, budget, size, best["loss"][:, k])

@@ -1,17 +1,20 @@
 """A fit's loss surface: one law a posterior draw, evaluated anywhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from bayescale.drift import Path
+from bayescale.drift import COMPUTE, Path
 from bayescale.errors import FitError, nearest
 
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
     from bayescale.fitted import Fit
+
+# e-folds of compute either side within which a loss is sought, one after the other
+REACHES = (0.25, 0.75, 1.75, 3.75, 7.75, float(np.log(1e9)))
 
 
 class LawDraws(Protocol):
@@ -31,8 +34,18 @@ class LawDraws(Protocol):
         """The mean for given draws at given inputs, broadcast together, drift included."""
         ...
 
-    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The same without drift."""
+    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """What choices at one compute are ranked by: the mean without a drift along compute.
+
+        Such a drift is the same for all of them; without it the curve is smooth.
+        """
+        ...
+
+    def held(self, N: np.ndarray, D: np.ndarray) -> "LawDraws":
+        """The laws with a drift along compute held at what it is at one run for each draw.
+
+        Its slope there is that of a random walk: it may let the least loss rise with compute.
+        """
         ...
 
 
@@ -77,8 +90,28 @@ class Surface:
         """The law's mean moved by its drift; see `exact`."""
         return self._moved(self.drift, draw, inputs)
 
+    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """What choices at one compute are ranked by; see `LawDraws.ranked`."""
+        drift = self.fit.model.drift
+        moves_all = drift is None or drift.along == COMPUTE
+        return self.exact(draw, **inputs) if moves_all else self.mean(draw, **inputs)
+
+    def held(self, N: np.ndarray, D: np.ndarray) -> "Surface":
+        """The laws with their drift held; see `LawDraws.held`."""
+        drift = self.fit.model.drift
+        if self.drift is None or drift is None or drift.along != COMPUTE:
+            return self
+        place = drift.place(self.fit.law, {"N": N, "D": D})
+        level = Path.level(self.drift.at(np.arange(self.size), place))
+        return replace(self, drift=level, inner=level)
+
+    def take(self, draws: np.ndarray) -> "Surface":
+        """The laws of some draws."""
+        paths = {n: p.take(draws) for n in ("drift", "inner") if (p := getattr(self, n))}
+        return replace(self, params={k: v[draws] for k, v in self.params.items()}, **paths)
+
     def straight(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The same with the drift going straight on beyond the runs: all that they tell."""
+        """The mean with the drift going straight on beyond the runs: all that they tell."""
         return self._moved(self.inner, draw, inputs)
 
     def _moved(self, path: Path | None, draw: Any, inputs: Mapping[str, Any]) -> np.ndarray:
@@ -187,8 +220,6 @@ def best_size(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The size that minimises loss under a budget, for each element.
 
-    A drift moves all sizes of a budget alike, so the law alone says which is best.
-
     A coarse scan of ln N brackets the minimum, then Chandrupatla's method (SciPy) refines it.
 
     Parameters
@@ -214,7 +245,7 @@ def best_size(
     def loss_at(log_n: np.ndarray, c: np.ndarray, k: np.ndarray) -> np.ndarray:
         size = np.exp(log_n)
         with np.errstate(all="ignore"):
-            return laws.exact(k.astype(int), N=size, D=cost.tokens(size, c))
+            return laws.ranked(k.astype(int), N=size, D=cost.tokens(size, c))
 
     widest = np.log(cost.params(flat_budget, np.ones_like(flat_budget)))  # N if D is 1 token
     shares = np.linspace(0.02, 0.98, 61)[:, None]
@@ -236,7 +267,9 @@ def best_size(
 def compute_for_loss(
     laws: LawDraws, cost: "CostModel", loss: np.ndarray, near: float
 ) -> np.ndarray:
-    """The compute at which the frontier of each draw reaches a loss.
+    """The compute at which the frontier of each draw reaches a loss, the nearest to ``near``.
+
+    With a drift the frontier may rise again far beyond the runs, so brackets grow from ``near``.
 
     Parameters
     ----------
@@ -254,14 +287,26 @@ def compute_for_loss(
     """
     from scipy.optimize.elementwise import find_root
 
-    draws = np.arange(laws.size, dtype=float)
-
     def excess(log_c: np.ndarray, k: np.ndarray, target: np.ndarray) -> np.ndarray:
         return best_size(laws, cost, np.exp(log_c), k.astype(int))[1] - target
 
-    low, high = (np.full(laws.size, np.log(near) + s * np.log(1e9)) for s in (-1, 1))
-    at_high, at_low = excess(high, draws, loss), excess(low, draws, loss)
-    found: Any = find_root(excess, (low, high), args=(draws, loss), tolerances={"xrtol": 1e-9})
-    result = np.exp(np.asarray(found.x))
-    result = np.where(at_high > 0, np.inf, result)
-    return np.where(at_low < 0, np.nan, result)
+    draws, middle = np.arange(laws.size, dtype=float), np.full(laws.size, np.log(near))
+    start = excess(middle, draws, loss)
+    side = np.where(start > 0, 1.0, -1.0)  # a loss below that of ``near`` is sought above it
+    inner, outer = middle.copy(), np.full(laws.size, np.nan)
+    waiting, last = np.isfinite(start) & (start != 0), start.copy()
+    for reach in REACHES:
+        x = middle[waiting] + side[waiting] * reach
+        last[waiting] = excess(x, draws[waiting], loss[waiting])
+        crossed = last[waiting] * side[waiting] <= 0
+        outer[waiting] = np.where(crossed, x, np.nan)
+        inner[waiting] = np.where(last[waiting] * side[waiting] > 0, x, inner[waiting])
+        waiting[waiting] = ~crossed
+    result, found = np.where(start == 0, near, np.nan), np.isfinite(outer)
+    if found.any():
+        ends = (np.minimum(inner, outer)[found], np.maximum(inner, outer)[found])
+        root: Any = find_root(
+            excess, ends, args=(draws[found], loss[found]), tolerances={"xrtol": 1e-9}
+        )
+        result[found] = np.exp(np.asarray(root.x))
+    return np.where(waiting & (last > 0), np.inf, result)

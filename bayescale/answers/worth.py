@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import shares_note
 from bayescale.answers.marginal import (
     Mix,
+    efolds_beyond,
     epoch_worths,
     most_epochs,
     own_slopes,
@@ -226,7 +228,7 @@ def worth(
     return Worth(
         epochs=asked, repeated=last, total=total, sources=names[0], targets=names[1],
         exchange=exchange, harm=harm, at=at,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         converged=fit.converged,
         warnings=fit.warnings + _beyond(fit, R_star, asked),
         notes=tuple(notes),
@@ -287,6 +289,12 @@ def _said(of: Objectives, at: Mix, exchange: np.ndarray) -> list[str]:
         said[0] += "; their worth includes what they do to shares"
     if "c" in names:
         said[0] += " and, through capacity, to effective size"
+    drift, far = of.fit.model.drift, efolds_beyond(of, at)
+    if far > 0:
+        said.append(f"that is {np.exp(far):.3g}x the compute of the largest run")
+    if drift is not None:
+        said.append("a drift along compute changes all worths of a target alike, and cancels")
+        said += [shares_note(drift.shares)] if far else []
     gone = [t for t, bad in zip(of.names, np.isnan(exchange).any((0, 1)), strict=True) if bad]
     if gone:
         said.append(f"{', '.join(gone)}: no own tokens at this mixture, nothing to compare with")
@@ -297,7 +305,7 @@ def _beyond(fit: "Fit", R_star: Mapping[str, Any], epochs: np.ndarray) -> tuple[
     """Which epochs no run has."""
     said = []
     for source in R_star:
-        most = most_epochs(fit.runs, "" if source == "data" else source)
+        most = most_epochs(fit.extent, "" if source == "data" else source)
         if (far := epochs[epochs > most * (1 + 1e-6)]).size:
             listed = ", ".join(f"{e:g}" for e in far)
             said.append(f"{source}: the runs have up to {most:.3g} epochs, not {listed}.")

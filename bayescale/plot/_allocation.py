@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import laws_exponent, optimum
+from bayescale.answers.allocation import laws_exponent
+from bayescale.answers.optimum import optimum
 from bayescale.answers.points import read_values
 from bayescale.errors import FitError, nearest
 from bayescale.plot import canvas, scales, style
@@ -108,7 +109,7 @@ def allocation(
     handles += style.level_handles()
     handles += _points(ax, optima)
     if truth is not None:
-        true = optimum(stated(fit, truth), cost or fit.runs.cost, xs)
+        true = optimum(stated(fit, truth), cost or fit.extent.cost, xs)
         handles.append([style.draw_truth(ax, xs, true[name][0]) for name in SHOWN][0])
     ax.set_xlim(xs[0], xs[-1])
     scales.log_axis(ax, "x", "C")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import optimum
+from bayescale.answers.optimum import optimum
 from bayescale.answers.prediction import predict
 from bayescale.answers.surface import Surface
 from bayescale.plot import canvas, scales, style
@@ -94,7 +94,8 @@ def loss_curves(
     handles = []
     for k, (part, line) in enumerate(zip(parts, lines, strict=True)):
         style.draw_bands(ax, bands(xs, line), style.COLOURS[k], nth=None if one else k)
-        _runs(ax, fit, part, name, None if one else k)
+        if fit.has_runs:
+            _runs(ax, fit, part, name, None if one else k)
         handles.append(
             _curve_handle(part, len(inputs)) if one else style.group_handle(part.label, k)
         )
@@ -104,11 +105,10 @@ def loss_curves(
     handles += _floors(ax, fit, parts, xs)
     handles += _truth(ax, fit, truth, xs, cost) if truth is not None else []
     _dress(ax, fit, parts, name, title)
-    shown = np.concatenate([shown_rows(fit, part.rows) for part in parts])
-    observed = fit.runs.column(fit.law.response)[shown]
-    scales.clear_corner(
-        ax, fit.runs.column(name)[shown], observed, [h.get_label() for h in handles]
-    )
+    if fit.has_runs:
+        shown = np.concatenate([shown_rows(fit, part.rows) for part in parts])
+        at, observed = (fit.runs.column(c)[shown] for c in (name, fit.law.response))
+        scales.clear_corner(ax, at, observed, [h.get_label() for h in handles])
     style.legend(ax, handles, loc="upper right")
     return ax
 
@@ -129,7 +129,7 @@ def _truth(
     law = stated(fit, truth)
     if len(fit.law.inputs) == 1:
         return [style.draw_truth(ax, xs, _means(law, xs)[0])]
-    return [style.draw_truth(ax, xs, optimum(law, cost or fit.runs.cost, xs)["loss"][0])]
+    return [style.draw_truth(ax, xs, optimum(law, cost or fit.extent.cost, xs)["loss"][0])]
 
 
 def _curve_handle(part: Group, inputs: int) -> Any:

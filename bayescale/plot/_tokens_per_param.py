@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescale.answers.allocation import optimum
+from bayescale.answers.optimum import optimum
 from bayescale.plot import canvas, scales, style
 from bayescale.plot.bands import bands, budgets_of, data_range, frontier, groups, stated, thinned
 
@@ -76,7 +76,7 @@ def tokens_per_param(
     ax.axhline(RULE, color=style.INK, linestyle=":", linewidth=width, zorder=4)
     handles.append(style.line_handle("20, rule of thumb (Hoffmann et al. 2022)", style.INK, ":"))
     if truth is not None:
-        line = optimum(stated(fit, truth), cost or fit.runs.cost, xs)["tokens_per_param"][0]
+        line = optimum(stated(fit, truth), cost or fit.extent.cost, xs)["tokens_per_param"][0]
         handles.append(style.draw_truth(ax, xs, line))
     ax.set_xlim(xs[0], xs[-1])
     scales.log_axis(ax, "x", "C")

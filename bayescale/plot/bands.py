@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import allocate, check_law, optimum
+from bayescale.answers.allocation import allocate, check_law
+from bayescale.answers.optimum import optimum
 from bayescale.answers.prediction import predict
 from bayescale.answers.surface import Surface, surface
+from bayescale.answers.wander import compute_range
 from bayescale.errors import FitError
 
 if TYPE_CHECKING:
@@ -103,6 +105,8 @@ def groups(fit: "Fit", asked: Mapping[str, Any], most: int = MAX_GROUPS) -> list
     columns = [c for c in fit.model.columns if c not in _run_columns(fit)]
     if not all(v in fit.layout.labels.get(c, ()) for c, v in chosen.items()):
         surface(fit, chosen)  # refuses, and names the nearest
+    if not fit.has_runs and not set(columns) - set(chosen):  # no rows to point at
+        return [Group(", ".join(chosen.values()), chosen, np.zeros(0, dtype=bool))]
     names = {c: fit.runs.table[c].astype(str).to_numpy() for c in columns}
     mask = np.ones(len(fit.runs), dtype=bool)
     for column in chosen.keys() & names.keys():
@@ -148,7 +152,7 @@ def frontier(
     cost: "CostModel | None" = None,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Optimum of every draw along budgets; see `bayescale.answers.allocation.optimum`.
+    """Optimum of every draw along budgets; see `bayescale.answers.optimum.optimum`.
 
     Returns
     -------
@@ -161,9 +165,9 @@ def frontier(
         The law has no N and D, compute doesn't fix the size, or no draw has an optimum.
     """
     check_law(fit)
-    price = cost or fit.runs.cost
+    price = cost or fit.extent.cost
     if price.kind != "active":
-        found = optimum(law_of(fit, group, seed), price, budgets)
+        found = optimum(law_of(fit, group, seed), price, budgets, compute_range(fit.extent))
         if np.isfinite(found["N_opt"]).any():
             return found
     allocate(fit, budgets[-1:], cost=cost, seed=seed, **group.where)  # says why there is none
@@ -223,6 +227,8 @@ def span(fit: "Fit", parts: list[Group], name: str, extend: float) -> np.ndarray
 
 def data_range(fit: "Fit", parts: list[Group], name: str) -> tuple[float, float]:
     """Smallest and largest value of a column among the runs of some groups."""
+    if not fit.has_runs:
+        return fit.extent.span(name).low, fit.extent.span(name).high
     fit.runs.require([name], by="this plot")
     rows = np.any([part.rows for part in parts], axis=0)
     values = fit.runs.column(name)[rows]

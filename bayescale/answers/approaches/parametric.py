@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import EXPONENTS, check_law, laws_exponent, optimum
+from bayescale.answers.allocation import EXPONENTS, check_law, laws_exponent
+from bayescale.answers.optimum import optimum
 from bayescale.answers.points import read_values
 from bayescale.answers.surface import Surface, surface
+from bayescale.answers.wander import compute_range
 from bayescale.errors import FitError
 from bayescale.tables import quantity
 
@@ -59,7 +61,8 @@ class Parametric:
         return self._optimum(C)["D_opt"]
 
     def _optimum(self, C: Any) -> dict[str, np.ndarray]:
-        return optimum(self.laws, self.fit.runs.cost, read_values("C", C))
+        seen = self.fit.extent
+        return optimum(self.laws, seen.cost, read_values("C", C), compute_range(seen))
 
 
 def parametric(fit: "Fit", seed: int = 0, **group: Any) -> Parametric:
@@ -72,7 +75,7 @@ def parametric(fit: "Fit", seed: int = 0, **group: Any) -> Parametric:
         at the centre of the data.
     """
     check_law(fit)
-    if fit.runs.cost.kind == "active":
+    if fit.extent.cost.kind == "active":
         raise FitError(
             "this fit's compute counts active parameters, which a new size doesn't fix: read the "
             "runs with cost=six_nd(6 * share) to compare approaches."
@@ -80,8 +83,8 @@ def parametric(fit: "Fit", seed: int = 0, **group: Any) -> Parametric:
     laws = surface(fit, group, seed)
     own = {n: laws_exponent(fit, laws, n) for n in EXPONENTS[:2]}
     if any(v is None for v in own.values()):
-        centre = np.exp(np.mean(np.log(fit.runs.column("C"))))
-        local = optimum(laws, fit.runs.cost, np.array([centre]))
+        centre = fit.extent.span("C").centre
+        local = optimum(laws, fit.extent.cost, np.array([centre]))
         own = {n: local[n][:, 0] for n in own}
         if not all(np.isfinite(v).all() for v in own.values()):
             raise FitError(

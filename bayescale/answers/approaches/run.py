@@ -117,7 +117,7 @@ def _checked(name: str, answer: Any) -> Approach:
 
 
 def _source(fit: "Fit | None", envelope: "Envelope | None") -> str:
-    return envelope.source if envelope else fit.runs.source if fit else ""
+    return envelope.source if envelope else fit.extent.source if fit else ""
 
 
 def _make(

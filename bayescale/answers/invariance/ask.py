@@ -74,10 +74,8 @@ def invariance(
 
 def _change(fit: "Fit", parts: Parts, objective: str, delta: float) -> Change:
     """How a of one objective changes over the compositions that its runs have."""
-    tokens = np.stack([fit.runs.column(f"D_{s}") for s in parts.sources], axis=1)
-    rows = np.array([str(o) == objective for o in fit.runs.table["objective"]])
-    seen = parts.compositions(tokens)[rows, parts.sources.index(objective)]
-    low, high = float(seen.min()), float(seen.max())
+    seen = fit.extent.groups["objective"][objective][f"{parts.composition}:{objective}"]
+    low, high = seen.low, seen.high
     if not high > low:
         raise FitError(f"all runs of '{objective}' have one composition, {low:.3g}.")
     place = parts.objectives.index(objective)
@@ -189,7 +187,7 @@ def _told(
         changes=changes,
         comparison=comparison,
         laws=meanings if comparison is not None else {},
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         converged=converged,
         warnings=warnings,
     )

@@ -9,6 +9,8 @@ import numpy as np
 from bayescale.answers.mix.limits import read_limits
 from bayescale.answers.objectives import Objectives
 from bayescale.answers.points import read_values
+from bayescale.answers.wander import Wander
+from bayescale.drift import COMPUTE
 from bayescale.errors import FitError, nearest
 from bayescale.tables import quantity
 
@@ -39,6 +41,11 @@ class Problem:
         Parameters, sampled tokens, FLOP; N and D None where N is free.
     factor : float
         C = factor N D.
+    wander : Wander
+        Errors of the best size and shares at this budget.
+    floor : array, shape (draw, objective), or None
+        What losses are counted from: E, moved by its drift at this budget; None where losses
+        themselves count.
     """
 
     objectives: Objectives
@@ -52,6 +59,8 @@ class Problem:
     D: float | None
     C: float | None
     factor: float
+    wander: Wander
+    floor: np.ndarray | None
 
     @property
     def free(self) -> bool:
@@ -64,11 +73,29 @@ class Problem:
         return np.flatnonzero(self.weights)
 
     def losses(self, draw: Any, N: Any, D: Any) -> np.ndarray:
-        """Losses of given draws, shape (..., objective); repetition by the unique tokens."""
+        """Losses of given draws, shape (..., objective); repetition by the unique tokens.
+
+        With drift, and each draw's best choice where it wanders to.
+        """
         of = self.objectives
-        U = np.minimum(D[..., of.places], self.unique) if of.repeated else None
         with np.errstate(all="ignore"):
-            return of.losses(draw, N, D, U)
+            U = np.minimum(D, self.all_unique) if of.repeated else None
+            if self.wander:
+                N, D, U = self.wander.read_at(draw, N, D, U)
+            return of.losses(draw, N, D, None if U is None else U[..., of.places])
+
+    @property
+    def all_unique(self) -> np.ndarray:
+        """Unique tokens of every source, shape (source,); infinite where none are stated."""
+        found = np.full(len(self.objectives.sources), np.inf)
+        found[self.objectives.places] = self.unique
+        return found
+
+    @property
+    def fixed_drift(self) -> bool:
+        """Whether all choices have drifted alike: the place doesn't move with the size."""
+        drift = self.objectives.view.drift
+        return not self.free or drift is None or drift.along == COMPUTE
 
     def value(self, draw: Any, N: Any, D: Any) -> np.ndarray:
         """What is minimised, in nats/token, for given draws at given N and tokens."""
@@ -80,7 +107,8 @@ class Problem:
         found, weights = losses[..., of], self.weights[of]
         if self.kind == "weighted":
             return found @ weights
-        reducible = found - self.objectives.irreducible(draw)[..., of]
+        assert self.floor is not None
+        reducible = found - self.floor[draw][..., of]
         return (reducible * weights).max(-1) if self.kind == "worst" else reducible @ weights
 
     def size(self, D: Any) -> Any:
@@ -132,6 +160,9 @@ def read_problem(
         raise FitError("objective='mean' counts all targets alike; take 'weighted' with weights.")
     size, tokens, compute = read_budget(objectives, cost, C, D, N)
     low, high, caps, endless = read_limits(objectives, limits, unique)
+    free = objectives.reads_size and tokens is None
+    product = compute / cost.factor if free and compute else (size or 1.0) * (tokens or 1.0)
+    far = objectives.efolds_beyond(product)
     return Problem(
         objectives=objectives,
         kind=kind,
@@ -144,7 +175,23 @@ def read_problem(
         D=tokens,
         C=compute,
         factor=cost.factor,
+        wander=objectives.wander.at(far, size=free),
+        floor=None if kind == "weighted" else _floor(objectives, size, tokens, product),
     )
+
+
+def _floor(of: Objectives, size: float | None, tokens: float | None, product: float) -> np.ndarray:
+    """E of each objective, drifted as losses are at this budget, shape (draw, objective).
+
+    Where the size is free and the drift is along size or tokens alone, E is taken as it is.
+    """
+    every = np.arange(of.size)
+    E, drift = of.irreducible(every), of.view.drift
+    if drift is None or (tokens is None and drift.along != COMPUTE):
+        return E
+    total = product if tokens is None else tokens  # at a free size any will do, so that of 1
+    D = np.full(len(of.sources), total / len(of.sources))
+    return of.view.moved(E, of.drift(every, 1.0 if size is None else size, D))
 
 
 def read_weights(

@@ -9,6 +9,8 @@ import numpy as np
 from bayescale.answers.mix.region import Region, starts
 from bayescale.answers.mix.solver import TOLERANCE, minimise
 from bayescale.answers.objectives import View
+from bayescale.answers.wander import read_at
+from bayescale.drift import follow
 
 PART = 250  # draws a call: their arrays lie in the cache, and any number of draws is one program
 MOST_KEPT = 16
@@ -103,19 +105,38 @@ def _run(
 
     p = region.problem
     of = p.objectives
-    E = of.irreducible(np.arange(of.size))[:, p.counted] if p.kind != "weighted" else None
+    beside = _beside(region)
     arrays, parts = dict(region.arrays()), -(-len(draws) // PART)
     device, found = find_device("cpu"), []
     with float64(device):
         for k in range(parts):
             mine = np.resize(draws[k * PART : (k + 1) * PART], PART)
             params = {name: v[mine] for name, v in of.params.items()}
-            offset = np.zeros((PART, len(p.counted))) if E is None else E[mine]
-            args = (params, offset, begin, arrays)
+            args = (params, {k: v[mine] for k, v in beside.items()}, begin, arrays)
             function = _program(of.view, tuple(p.counted.tolist()), p.kind, p.free, args, device)
             found.append([np.asarray(a) for a in function(*args)])
     x, value, error = (np.concatenate(a)[: len(draws)] for a in zip(*found, strict=True))
     return x, value, error
+
+
+def _beside(region: Region) -> dict[str, np.ndarray]:
+    """What else a program reads of each draw: floor, drift, and the optimum's errors."""
+    p = region.problem
+    of, every = p.objectives, np.arange(p.objectives.size)
+    found = {"floor": np.zeros((of.size, len(of.names))) if p.floor is None else p.floor}
+    if p.wander or of.paths:  # with drift always, so that one program serves all budgets
+        found |= {"wander_size": p.wander.size, "wander_shares": p.wander.shares}
+    if of.paths and p.fixed_drift:
+        total = region.total
+        size = 1.0 if not of.reads_size else float(p.size(total))
+        tokens = np.full(len(of.sources), total / len(of.sources))
+        found["drift"] = of.drift(every, size, tokens)
+    elif of.paths:
+        paths = of.paths
+        found["knots"] = np.broadcast_to(paths[0].knots, (of.size, len(paths[0].knots)))
+        found["values"] = np.stack([path.values for path in paths], axis=1)
+        found["slopes"] = np.stack([path.slopes for path in paths], axis=1)
+    return found
 
 
 def _program(
@@ -136,7 +157,11 @@ def _program(
 
 
 def build(view: View, counted: tuple[int, ...], worst: bool, free: bool) -> Callable[..., Any]:
-    """The function to compile: (parameters, E, starts, region) -> x, value, error."""
+    """The function to compile: (parameters, beside, starts, region) -> x, value, error.
+
+    Beside the parameters of each draw lie, from `_beside`, the floor and, where there are any, the
+    drift at this budget (or its path) and the errors of the optimum.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -149,11 +174,20 @@ def build(view: View, counted: tuple[int, ...], worst: bool, free: bool) -> Call
         tokens = (region["centre"] + region["basis"] @ x[:count]) * total
         return tokens, region["compute"] / total if free else region["N"]
 
-    def excess(x: Any, params: Any, E: Any, region: Mapping[str, Any]) -> Any:
+    def excess(x: Any, params: Any, beside: Any, region: Mapping[str, Any]) -> Any:
         """Weighted L - E of the targets that count."""
         D, N = point(x, region)
-        U = jnp.minimum(D[view.places], region["unique"]) if view.repeated else None
-        return (view.losses(params, N, D, U, jnp)[of] - E) * region["weights"]
+        U = jnp.minimum(D, region["unique"]) if view.repeated else None
+        place = view.place(N, D, jnp) if "knots" in beside else None
+        if "wander_size" in beside:
+            N, D, U = read_at(beside["wander_size"], beside["wander_shares"], N, D, U)
+        found = view.losses(params, N, D, None if U is None else U[view.places], jnp)
+        if "drift" in beside:
+            found = view.moved(found, beside["drift"])
+        if "knots" in beside:
+            path = (beside[name] for name in ("knots", "values", "slopes"))
+            found = view.moved(found, follow(*path, place))
+        return (found - beside["floor"])[of] * region["weights"]
 
     def bounds(x: Any, region: Mapping[str, Any]) -> Any:
         count = region["basis"].shape[1]
@@ -165,16 +199,19 @@ def build(view: View, counted: tuple[int, ...], worst: bool, free: bool) -> Call
             found += [1 - region["used"] * tokens]
         return jnp.concatenate(found)
 
-    def best(params: Any, E: Any, start: Any, region: Mapping[str, Any]) -> Any:
+    def best(params: Any, beside: Any, start: Any, region: Mapping[str, Any]) -> Any:
         if not worst:
             return minimise(
-                lambda x: excess(x, params, E, region).sum(), lambda x: bounds(x, region), start
+                lambda x: excess(x, params, beside, region).sum(),
+                lambda x: bounds(x, region),
+                start,
             )
-        top = 1.5 * excess(start, params, E, region).max()  # L - E is positive
+        most = excess(start, params, beside, region).max()
+        top = most + 0.5 * jnp.abs(most)
         x, value, error = minimise(
             lambda v: v[-1],
             lambda v: jnp.concatenate(
-                [bounds(v[:-1], region), v[-1] - excess(v[:-1], params, E, region)]
+                [bounds(v[:-1], region), v[-1] - excess(v[:-1], params, beside, region)]
             ),
             jnp.concatenate([start, top[None]]),
         )

@@ -62,7 +62,7 @@ class Region:
             "total": np.array(self.total),
             "compute": np.array((p.C or 0.0) / p.factor),
             "N": np.array(p.N or 1.0),
-            "unique": np.minimum(p.unique, 1e300),
+            "unique": np.minimum(p.all_unique, 1e300),
             "used": 1 / p.caps,  # of a source's unique tokens by one of its tokens
             "tokens_range": np.array(self.tokens_range),
             "weights": p.weights[p.counted],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.beyond import beyond_warning
+from bayescale.answers.beyond import beyond_warning, shares_note
 from bayescale.answers.marginal import most_epochs
 from bayescale.answers.mix.choice import (
     MixtureChoice,
@@ -20,6 +20,7 @@ from bayescale.answers.mix.program import Solution, solve
 from bayescale.answers.mix.region import Region, check_finite, make_region
 from bayescale.answers.mix.result import Mixture
 from bayescale.answers.objectives import objectives_of
+from bayescale.data.cost import six_nd
 from bayescale.errors import FitError
 from bayescale.tables import quantity
 
@@ -103,7 +104,7 @@ def mix(
     """
     found = objectives_of(fit, group, seed)
     problem = read_problem(
-        found, cost or fit.runs.cost, C=C, D=D, N=N, unique=unique, limits=limits,
+        found, cost or fit.extent.cost, C=C, D=D, N=N, unique=unique, limits=limits,
         objective=objective, weights=weights, targets=targets,
     )  # fmt: skip
     region = make_region(problem)
@@ -124,7 +125,7 @@ def mix(
         aim=problem.aim(),
         budget=problem.budget(),
         of_draws=found.size,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         converged=fit.converged,
         warnings=fit.warnings + _warnings(region, solution, best),
@@ -187,22 +188,20 @@ def _outside(region: Region, best: MixtureChoice) -> list[str]:
     """What of the recommended mixture no run has: its budget, its shares."""
     problem, said = region.problem, []
     of = problem.objectives
-    runs = of.fit.runs
-    tokens = np.stack([runs.column(f"D_{s}").astype(float) for s in of.sources], axis=1)
-    total = tokens.sum(axis=1)
-    if problem.C is not None and "N" in runs.table:
-        compute = problem.factor * runs.column("N") * total
-        said += _compare("C", problem.C, float(compute.min()), float(compute.max()))
+    there, far = of.fit.extent, []
+    if problem.C is not None and "compute" in there:
+        budget, known = ("C", problem.C), there.compute(six_nd(problem.factor))
     else:
-        said += _compare("D", best.D, float(total.min()), float(total.max()))
-    seen, far = tokens / total[:, None], []
-    for k, name in enumerate(of.sources):
-        low, high, share = seen[:, k].min(), seen[:, k].max(), best.shares[name]
+        budget, known = ("D", best.D), there.span("tokens")
+    said += _compare(*budget, known.low, known.high, of.fit.model.drift is not None)
+    for name in of.sources:
+        low, high = there.span(f"share:{name}").low, there.span(f"share:{name}").high
+        share = best.shares[name]
         if not low - 0.005 <= share <= high + 0.005:
             far.append(f"{share:.1%} of {name} ({low:.1%} to {high:.1%})")
     for name in of.repeated:
         epochs = best.tokens[name] / problem.unique[of.repeated.index(name)]
-        if epochs > (most := most_epochs(runs, name)) * 1.01:
+        if epochs > (most := most_epochs(there, name)) * 1.01:
             said.append(
                 f"the best mixture has {epochs:.3g} epochs of {name}, and the runs up to "
                 f"{most:.3g}: harm by heavy repetition is outside the law."
@@ -212,11 +211,11 @@ def _outside(region: Region, best: MixtureChoice) -> list[str]:
     return said
 
 
-def _compare(name: str, asked: float, least: float, most: float) -> list[str]:
+def _compare(name: str, asked: float, least: float, most: float, drifting: bool) -> list[str]:
     if asked > most * (1 + 1e-9):
         return [
             f"{name} = {quantity(asked)} is {asked / most:.3g}x the largest run's. "
-            + beyond_warning()
+            + beyond_warning(drifting)
         ]
     if asked < least * (1 - 1e-9):
         return [
@@ -230,8 +229,12 @@ def _notes(problem: Problem, found: Solution, size: int, alone: bool) -> tuple[s
     of, said = problem.objectives, []
     if len(found.total) < size:
         said.append(f"{len(found.total):,} of {size:,} draws (draws=None takes all)")
-    if alone:
+    if alone and of.fit.has_runs:
         said.append("none of the runs' mixtures lies within the limits")
+    elif alone:
+        said.append("a shipped fit doesn't hold the runs' mixtures, so none is compared with")
+    if np.any(problem.wander.shares):
+        said.append(shares_note(of.fit.model.drift.shares))
     if off := [n for n, w in zip(of.names, problem.weights, strict=True) if w == 0]:
         said.append(f"not counted: {', '.join(off)}")
     stuck = [s for s, c in zip(of.sources, problem.caps, strict=True) if np.isfinite(c)]

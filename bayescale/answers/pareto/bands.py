@@ -60,9 +60,8 @@ def band(answer: "Pareto", budget: int, levels: Any) -> np.ndarray:
 
 def _part(plane: Plane, draws: np.ndarray, budget: int) -> Plane:
     """The losses of some draws at one budget."""
-    view = plane.objectives
     values = plane.budgets.values[[budget]]
-    picked = replace(view, params={k: v[draws] for k, v in view.params.items()})
+    picked = plane.objectives.take(draws)
     return replace(plane, objectives=picked, budgets=replace(plane.budgets, values=values))
 
 

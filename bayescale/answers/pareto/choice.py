@@ -30,7 +30,7 @@ class FrontierChoice:
     by : {"sum", "worst"}
         What is least: the weighted sum, or the largest of weight x (loss above its least).
     composition : array, shape (draw, source)
-        Shares that each draw would choose.
+        Shares that each draw would choose; beyond the runs with their wander.
     n_params : array, shape (draw,)
         Sizes that each draw would choose.
     shares : array, shape (source,)
@@ -120,32 +120,42 @@ def _one(answer: "Pareto", k: int, weights: np.ndarray, by: str) -> FrontierChoi
 
     def expected(log_n: Any, shares: np.ndarray) -> np.ndarray:
         """Mean score of choices over some draws, shape (choice,)."""
-        found = plane.losses(some[:, None], log_n, shares, budget)
+        found = plane.judged(some[:, None], log_n, shares, k)
         return score(found, least[some][:, None]).mean(0)
 
     sizes = np.log(answer.n_params[:, k])
     middle = np.nanmedian(sizes, axis=0)
-    candidates = np.unique(place)
+    turned = bool(np.any(plane.wander.shares[:, k])) and answer.kind != "mixture"
+    there = np.isfinite(middle)
+    candidates = np.flatnonzero(there) if turned else np.unique(place)
     means = expected(middle[candidates], answer.shares[candidates])
     chosen = candidates[int(np.argmin(means))]
     shares, log_n = answer.shares[chosen], float(middle[chosen])
     if plane.budgets.free_size:
         log_n = _refined(lambda x: float(expected(np.array([x]), shares[None])[0]), log_n)
-    loss = plane.losses(every, log_n, shares, budget)
+    judged = score(plane.judged(every, log_n, shares, k), least)
     tokens = float(plane.budgets.tokens(np.asarray(log_n), np.asarray(budget)))
     return FrontierChoice(
         budget=budget,
         weights=dict(zip(answer.objectives, weights.tolist(), strict=True)),
         by=by,
-        composition=answer.shares[place],
+        composition=_wandered(answer.shares[place], plane.wander.shares[:, k]),
         n_params=np.exp(sizes[every, place]),
         shares=shares,
         N=float(np.exp(log_n)) if plane.sized else float("nan"),
         D=tokens,
-        loss=loss,
-        regret=np.maximum(score(loss, least) - best, 0.0),
+        loss=plane.losses(every, log_n, shares, budget),
+        regret=np.maximum(judged - best, 0.0),
         at_end=answer.kind != "mixture" and chosen in (0, len(answer.shares) - 1),
     )
+
+
+def _wandered(shares: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Each draw's best mixture where it wanders to, shape (draw, source)."""
+    if not by.any():
+        return shares
+    there = shares * np.exp(by)
+    return there / there.sum(-1, keepdims=True)
 
 
 def _lowest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

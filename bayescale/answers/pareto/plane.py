@@ -1,11 +1,15 @@
 """All losses of one model under a budget, as functions of its size and of what it is trained on."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.answers.objectives import Objectives
+from bayescale.answers.wander import Wander, efolds_beyond
+from bayescale.drift import COMPUTE
+from bayescale.scatter import SCALES
 
 if TYPE_CHECKING:
     from bayescale.data.cost import CostModel
@@ -75,8 +79,49 @@ class Plane:
         """Whether the size is known or chosen."""
         return self.budgets.free_size or self.budgets.n_params is not None
 
+    @property
+    def fixed_place(self) -> bool:
+        """Whether the drift is the same for all choices of a budget."""
+        drift = self.objectives.view.drift
+        along = drift is None or drift.along == COMPUTE
+        return not self.budgets.free_size or (along and self.budgets.cost.kind == "six_nd")
+
+    def drift(self, budget: float) -> np.ndarray | None:
+        """How far each loss has drifted at a budget, shape (draw, objective), where it is fixed."""
+        if not self.objectives.paths:
+            return None
+        # any size will do, where it is free
+        log_n = np.asarray(0.0 if self.budgets.free_size else np.log(self.budgets.n_params or 1.0))
+        total = self.budgets.tokens(log_n, budget)
+        count = len(self.objectives.sources)
+        D = np.broadcast_to(total[..., None] / count, (count,))
+        return self.objectives.drift(np.arange(self.size), np.exp(log_n), D)
+
+    def moved(self, losses: np.ndarray, by: np.ndarray | None) -> tuple[np.ndarray, Any]:
+        """Losses with a drift, shape (..., objective), and what their slopes grow by."""
+        if by is None:
+            return losses, 1.0
+        at = SCALES[self.objectives.view.on]
+        there = self.objectives.view.moved(losses, by)
+        return there, at.slope(losses) / at.slope(there)
+
+    @cached_property
+    def wander(self) -> Wander:
+        """Errors of the best size and mixture: shapes (draw, budget), (draw, budget, source)."""
+        of, budgets = self.objectives, self.budgets
+        if budgets.free_size:
+            seen = of.fit.extent.compute(budgets.cost)
+            far = efolds_beyond(budgets.values, (seen.low, seen.high))
+        else:
+            size = budgets.n_params or 1.0
+            tokens = budgets.tokens(np.log(size), budgets.values)
+            far = of.efolds_beyond(size * tokens if of.reads_size else tokens)
+        per = of.wander
+        size, shares = per.size[:, None] * far, per.shares[:, None] * far[:, None]
+        return Wander(size * budgets.free_size, shares)
+
     def losses(self, draw: Any, log_n: Any, shares: Any, budget: Any) -> np.ndarray:
-        """Losses at sizes and compositions, broadcast together.
+        """Losses at sizes and compositions, broadcast together, drift included.
 
         Parameters
         ----------
@@ -92,11 +137,27 @@ class Plane:
         -------
         array, shape (..., objective)
         """
-        total = self.budgets.tokens(log_n, budget)
-        D = total[..., None] * shares
+        D = self.budgets.tokens(log_n, budget)[..., None] * shares
+        return self.objectives.losses(draw, np.exp(log_n), D, self._unique(D))
+
+    def judged(self, draw: Any, log_n: Any, shares: Any, k: int) -> np.ndarray:
+        """As `losses` at the k-th budget, with each draw's best choice where it wanders to."""
+        of, by = self.objectives, self.wander
+        D = self.budgets.tokens(log_n, self.budgets.values[k])[..., None] * shares
+        if not by:
+            return of.losses(draw, np.exp(log_n), D, self._unique(D))
+        log_n = log_n - by.size[draw, k]
+        turned = shares * np.exp(-by.shares[draw, k])
+        turned = turned / turned.sum(-1, keepdims=True)
+        there = self.budgets.tokens(log_n, self.budgets.values[k])[..., None] * turned
+        U = self._unique(D)
+        if U is not None:  # as many epochs
+            U = U * (there / D)[..., of.places]
+        return of.losses(draw, np.exp(log_n), there, U)
+
+    def _unique(self, D: np.ndarray) -> np.ndarray | None:
         places = self.objectives.places
-        U = np.minimum(D[..., places], self.unique) if len(places) else None
-        return self.objectives.losses(draw, np.exp(log_n), D, U)
+        return np.minimum(D[..., places], self.unique) if len(places) else None
 
     def slopes(self, draw: Any, log_n: Any, log_r: Any, budget: Any) -> tuple[Any, Any]:
         """Derivatives of the losses in ln N and in ln r at a fixed budget, for two sources.

@@ -127,6 +127,7 @@ def _frontier(
     else:
         log_n, losses = sizes.many(plane, mixes.shares)
         mixes = _repeated(mixes, sizes.sizes_a_composition(plane))
+    log_n = log_n + plane.wander.size[:, :, None]
     kept = frontier.efficient(losses)
     if weight is None:
         weight = np.full(losses.shape, np.nan)
@@ -154,7 +155,7 @@ def _frontier(
         hypervolume=frontier.hypervolume(losses, kept, corner),
         choices=(),
         runs=_runs(view),
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         cost=_cost(budgets),
         converged=fit.converged,
@@ -188,7 +189,8 @@ def _exponents(plane: Plane, mixes: Compositions, paired: bool) -> np.ndarray:
         return np.full((plane.size, len(budgets.values), len(mixes.marks)), np.nan)
     ends = np.concatenate([budgets.values * np.exp(s * STRIDE) for s in (-1, 1)])
     moved = replace(plane, budgets=replace(budgets, values=ends))
-    down, up = np.split(sizes.two_by_two(moved, mixes.log_r[list(mixes.marks)])[0], 2, axis=1)
+    log_n = sizes.two_by_two(moved, mixes.log_r[list(mixes.marks)])[0]
+    down, up = np.split(log_n + moved.wander.size[:, :, None], 2, axis=1)
     return (up - down) / (2 * STRIDE)
 
 
@@ -212,8 +214,10 @@ def _reference(
 
 
 def _runs(view: Objectives) -> np.ndarray:
-    """Losses of runs that have all of them, shape (run, objective)."""
+    """Losses of runs that have all of them, shape (run, objective); of a shipped fit none."""
     fit = view.fit
+    if not fit.has_runs:
+        return np.empty((0, len(view.names)))
     table: Any = fit.runs.table
     tied = [c for c in fit.law.number_columns if c in table]
     rows = table[[*tied, view.label, fit.law.response]].copy()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.beyond import shares_note
 from bayescale.tables import Table, frame, intervals, quantity, with_spread
 
 if TYPE_CHECKING:
@@ -183,6 +184,9 @@ def _notes(answer: "Pareto") -> list[str]:
         for choice in answer.choices:
             if choice.budget == c:
                 notes.append("  " + choice.describe(answer.sources, answer.unit))
+    drift = answer.plane.objectives.view.drift
+    if drift is not None and answer.choices and np.any(answer.plane.wander.shares):
+        notes.append(shares_note(drift.shares))
     return notes
 
 

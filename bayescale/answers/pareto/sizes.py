@@ -77,17 +77,20 @@ def _closed(plane: Plane, terms: Terms, log_r: np.ndarray) -> Found:
     shape = (plane.size, len(products), len(log_r))
     log_n, losses, weight = np.empty(shape), np.empty((*shape, 2)), np.empty(shape)
     each = max(1, CACHED // len(log_r))
+    drifts = [plane.drift(c) for c in plane.budgets.values]
     for first in range(0, plane.size, each):
         last = min(first + each, plane.size)
         part = terms.at(slice(first * len(log_r), last * len(log_r)))
         for k, product in enumerate(products):
-            x = _closed_root(part, product)
+            x = _closed_root(part, product)  # a drift scales both sides of its equation alike
             size, data = part.parts(x, product - x)
-            found = (part.E + size + data).reshape(2, last - first, -1)
+            both = np.stack([part.E + size + data, part.slopes(x, product - x)[1]])
+            found, by_ratio = np.moveaxis(both.reshape(2, 2, last - first, -1), 1, -1)
+            by = None if drifts[k] is None else drifts[k][first:last, None]
             here = (slice(first, last), k)
             log_n[here] = x.reshape(last - first, -1)
-            losses[here] = np.moveaxis(found, 0, -1)
-            weight[here] = implied(part.slopes(x, product - x)[1]).reshape(last - first, -1)
+            losses[here], growth = plane.moved(found, by)
+            weight[here] = implied(np.moveaxis(by_ratio * growth, -1, 0))
     return log_n, losses, weight
 
 
@@ -186,16 +189,12 @@ def _some(plane: Plane, draws: np.ndarray, shares: np.ndarray) -> tuple[np.ndarr
 def _own_sizes_closed(plane: Plane, draws: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Log of the best size for each loss alone, shape (objective, draw, budget, composition)."""
     budgets = plane.budgets
-    some = replace(plane, objectives=replace(plane.objectives, params=_picked(plane, draws)))
+    some = replace(plane, objectives=plane.objectives.take(draws))
     terms = terms_of(some, shares)
     found = [terms.optimum(p) for p in np.log(budgets.values / budgets.cost.factor)]
     return np.stack(
         [x.reshape(len(x), len(draws), len(shares)) for x in found], axis=2
     )  # fmt: skip
-
-
-def _picked(plane: Plane, draws: np.ndarray) -> dict[str, np.ndarray]:
-    return {k: v[draws] for k, v in plane.objectives.params.items()}
 
 
 def _own_sizes(plane: Plane, draws: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class Terms:
 def closed_form(plane: Plane) -> bool:
     """Whether the losses have this form, sizes are free and compute is k N D."""
     budgets = plane.budgets
-    free = budgets.free_size and budgets.cost.kind == "six_nd"
+    free = budgets.free_size and budgets.cost.kind == "six_nd" and plane.fixed_place
     return free and recipe_of(plane)[0] in _FAMILIES and not np.isfinite(plane.unique).any()
 
 

@@ -144,7 +144,8 @@ def gather(fit: "Fit", entries: Entries, offsets: bool, seed: int, larger: bool)
     offset = _offsets(fit, entries, parts, seed) if offsets else None
     link = entries.link
     plain = Contenders(entries.names, larger, tuple(parts), offset, link)
-    if not link or (offset is not None and fit.model.noise.on != link):
+    drifts = fit.model.drift is not None  # no line then
+    if not link or drifts or (offset is not None and fit.model.noise.on != link):
         return plain
     level, rate = _line(plain, entries.centre)
     level = level if offset is None else level + offset

@@ -14,6 +14,7 @@ from bayescale.answers.serving.isoloss import cheapest
 from bayescale.answers.serving.price import Served
 from bayescale.answers.serving.result import InferenceOptimum
 from bayescale.answers.surface import LawDraws, best_size, compute_for_loss, surface
+from bayescale.answers.wander import MovedSurface, compute_range, moved
 from bayescale.errors import DataError, FitError
 from bayescale.tables import quantity
 
@@ -79,18 +80,23 @@ def inference_optimum(
         The law has no N and D, or both or neither of C and loss are given.
     """
     check_law(fit)
-    price, laws = price_of(fit.runs, cost), surface(fit, group, seed)
+    price, laws = price_of(fit.extent, cost), surface(fit, group, seed)
     served = _tokens(inference_tokens)
     _check(flops_per_token, assurance)
     targets, starts = _starts(fit, laws, price, C, loss)
+    known = compute_range(fit.extent)
+    there = [moved(laws, price, start["C"], start["N"], known) for start in starts]
+    starts = [_moved_start(x, price, start) for x, start in zip(there, starts, strict=True)]
     lives = [Served(price, float(x), float(flops_per_token)) for x in served]
-    found = [[_draws(laws, life, start) for life in lives] for start in starts]
+    found = [
+        [_draws(x, life, start) for life in lives] for x, start in zip(there, starts, strict=True)
+    ]
     draws = {
         name: np.stack([np.stack([f[name] for f in row], axis=1) for row in found], axis=1)
         for name in found[0][0]
     }
     choices = tuple(
-        best_served(laws, life, found[k][j], starts[k]["loss"], assurance)
+        best_served(there[k], life, found[k][j], starts[k]["loss"], assurance)
         for k in range(len(starts))
         for j, life in enumerate(lives)
     )
@@ -101,7 +107,7 @@ def inference_optimum(
         inference_tokens=served,
         draws=draws,
         recommended=choices,
-        title=f"{fit.law.name} fitted to {len(fit.runs)} runs: {fit.gate.headline()}",
+        title=fit.title,
         unit=fit.law.response_unit,
         cost=f"{price.describe()}, and {flops_per_token:g} N for each served token",
         converged=fit.converged,
@@ -142,7 +148,7 @@ def _starts(
         budgets = read_values("C", C)
         return budgets, [_frontier(laws, price, np.full(laws.size, c)) for c in budgets]
     losses = np.array([_loss(fit, v) for v in np.atleast_1d(np.asarray(loss, dtype=object))])
-    near = float(np.median(fit.runs.column("C").astype(float)))
+    near = fit.extent.span("C").median
     starts = []
     for value in losses:
         wanted = np.full(laws.size, value)
@@ -171,7 +177,17 @@ def _frontier(laws: LawDraws, price: "CostModel", budget: np.ndarray) -> dict[st
         size[ok], loss[ok] = best_size(laws, price, budget[ok], np.flatnonzero(ok))
         there = np.isfinite(size)
         tokens[there] = price.tokens(size[there], budget[there])
-    return {"N": size, "D": tokens, "loss": loss}
+    return {"N": size, "D": tokens, "loss": loss, "C": np.where(ok, budget, 1.0)}
+
+
+def _moved_start(
+    laws: LawDraws, price: "CostModel", start: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The training optimum of laws whose optima are moved: as low a loss at the same compute."""
+    if not isinstance(laws, MovedSurface):
+        return start
+    size = start["N"] * np.exp(laws.by)
+    return start | {"N": size, "D": price.tokens(size, start["C"])}
 
 
 def _draws(laws: LawDraws, life: Served, start: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -201,7 +217,8 @@ def _notes(
     choices: tuple[ServedChoice | None, ...],
 ) -> tuple[str, ...]:
     """What must be said of losses out of reach, and of what lies outside the data."""
-    notes = list(budget_notes(fit.runs, targets)) if kind == "C" else []
+    drifting = fit.model.drift is not None
+    notes = list(budget_notes(fit.extent, targets, drifting)) if kind == "C" else []
     missing = np.isnan(draws["N"]).mean(axis=0).max(axis=1)
     for value, share in zip(targets, missing, strict=True):
         if share > 0:
@@ -217,5 +234,5 @@ def _notes(
         if say_reach({name: worst}):
             notes.append(f"{say_reach({name: worst})} the data in what is recommended.")
     if len(notes) and kind == "loss" and any("above" in n for n in notes):
-        notes.append(beyond_warning())
+        notes.append(beyond_warning(drifting))
     return tuple(notes)

@@ -1,7 +1,7 @@
 """The laws of several fits as one: each draw belongs to one of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,9 +47,18 @@ class MixedSurface:
         """Each draw's own law at given inputs, broadcast together; see `Surface.mean`."""
         return self._each("mean", draw, inputs)
 
-    def exact(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The same without drift; see `Surface.exact`."""
-        return self._each("exact", draw, inputs)
+    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
+        """What choices at one compute are ranked by; see `Surface.ranked`."""
+        return self._each("ranked", draw, inputs)
+
+    def held(self, N: np.ndarray, D: np.ndarray) -> "MixedSurface":
+        """The laws with their drifts held; see `LawDraws.held`."""
+        held = []
+        for k, (surface, pick) in enumerate(zip(self.surfaces, self.picks, strict=True)):
+            at = np.full((2, surface.size), np.nan)  # draws that aren't taken have no run
+            at[:, pick] = np.stack([N, D])[:, self._owner == k]
+            held.append(surface.held(*at))
+        return replace(self, surfaces=held)
 
     def _each(self, which: str, draw: Any, inputs: Mapping[str, Any]) -> np.ndarray:
         names = list(inputs)

@@ -167,7 +167,7 @@ class Stack(Shown):
             exponents={e: self._mixed(v) for e, v in own.items() if len(v) == len(laws)},
         )
         mixed = MixedSurface(list(laws.values()), list(self.picks.values()))
-        return allocate_on(mixed, first.runs, about, C, N, cost)
+        return allocate_on(mixed, first.extent, about, C, N, cost)
 
     def at_runs(self, runs: "Runs", seed: int = 0) -> AtRuns:
         """What the mixture says of given runs; see `bayescale.check.at_runs.at_runs`."""

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.allocation import laws_exponent, optimum
+from bayescale.answers.allocation import laws_exponent
+from bayescale.answers.optimum import optimum
 from bayescale.answers.points import as_inputs, reach, read_points, read_values, say_reach
 from bayescale.answers.surface import Surface, surface
+from bayescale.answers.wander import compute_range
 from bayescale.errors import FitError
 from bayescale.tables import quantity, with_spread
 
@@ -148,7 +150,8 @@ class Watch:
         for name, draws in self._exponents(fit, laws).items():
             listed[name] = Quantity(name, draws, name, unit if name == "E" else "")
         if self.C is not None:
-            best = optimum(laws, fit.runs.cost, np.array([self.C]))
+            known = compute_range(fit.extent)
+            best = optimum(laws, fit.runs.cost, np.array([self.C]), known)
             if np.isnan(best["loss"]).all():
                 raise FitError(f"no posterior draw has an optimum at C = {quantity(self.C)} FLOP.")
             if "a" not in listed:  # the local exponent, where the law has none of its own
