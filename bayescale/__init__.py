@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayescale import check as check
     from bayescale import plot as plot
+    from bayescale import zoo as zoo
     from bayescale.answers.approaches.run import approaches as approaches
     from bayescale.answers.backbones import predict_backbones as predict_backbones
     from bayescale.answers.batch_size import batch_size as batch_size
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from bayescale.noise import student_t as student_t
     from bayescale.pooling import independent as independent
     from bayescale.pooling import partial as partial
+    from bayescale.reporting.run import report as report
     from bayescale.saving import load as load
 
 _HOMES = {
@@ -125,6 +127,7 @@ _HOMES = {
     "bayescale.many.result": ("ManyFits",),
     "bayescale.noise": ("Noise", "log_normal", "logit_normal", "normal", "student_t"),
     "bayescale.pooling": ("independent", "partial"),
+    "bayescale.reporting.run": ("report",),
     "bayescale.saving": ("load",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -135,10 +138,10 @@ __all__ = list(_HOME)
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name in ("plot", "priors", "laws", "data", "answers", "check"):
+    if name in ("plot", "priors", "laws", "data", "answers", "check", "zoo"):
         return import_module(f"bayescale.{name}")
     raise AttributeError(f"module 'bayescale' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "check", "plot", "priors"])
+    return sorted([*__all__, "check", "plot", "priors", "zoo"])

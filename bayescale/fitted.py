@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayescale.data.runs import Runs
     from bayescale.extent import Extent
     from bayescale.law import Law
+    from bayescale.reporting.run import Report
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,12 @@ class Fit:
         from bayescale.answers.allocation import allocate
 
         return allocate(self, C, **options)
+
+    def report(self, path: str | Path, **options: Any) -> "Report":
+        """Write the fit as one HTML file; see `bayescale.reporting.run.report`."""
+        from bayescale.reporting.run import report
+
+        return report(self, path, **options)
 
     def save(self, path: str | Path) -> None:
         """Write the fit to a netCDF file, whole or not at all."""

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from bayescale.cli import fit_options as opt
 from bayescale.cli.options import Json, Seed
 
@@ -12,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def command(
+    ctx: typer.Context,
     law: opt.LawName,
-    runs: opt.RunTable,
+    runs: opt.RunTable = None,
     output: opt.Output = None,
     map: opt.Columns = None,
     unit: opt.Units = None,
@@ -58,11 +61,15 @@ def command(
       bayescale fit chinchilla runs.csv --map loss=val_loss --unit N=1e9
       bayescale fit chinchilla sweep.csv --pool E=partial:corpus --json
       bayescale fit chinchilla curves.csv --run run_id --runs-column run_id --along D
+      bayescale fit models/chinchilla-epoch2024.toml -o fit.nc
     """
+    from bayescale.cli.from_card import fit_card, is_card
     from bayescale.cli.modelling import arranged, build_model, curve_arguments, reading_arguments
-    from bayescale.cli.output import show, show_json
 
     _check_output(output)
+    if is_card(law, runs):
+        _tell(fit_card(law, ctx, device, quiet or json, not quiet), output, quiet, json)
+        return
     reading = reading_arguments(map, unit, where, drop_missing, cost, factor)
     reading |= curve_arguments(run, drop_before, smooth, last, thin)
     columns = {
@@ -76,6 +83,13 @@ def command(
     sampler = {"chains": chains, "draws": draws, "warmup": warmup, "device": device}
     sampler |= {"seed": seed, "target_accept": target_accept}
     fitted = fit_aloud(model, table, reading, sampler, quiet=quiet or json, bar=not quiet)
+    _tell(fitted, output, quiet, json)
+
+
+def _tell(fitted: "Fit", output: str | None, quiet: bool, json: bool) -> None:
+    """Print a fit, and save it where a file was named."""
+    from bayescale.cli.output import show, show_json
+
     if not json:  # before saving, so that a full disk doesn't take the numbers too
         show(*([fitted.gate.headline()] if quiet else ["", result_table(fitted)]))
     if output:

@@ -12,9 +12,14 @@ def _option(panel: str, metavar: str, text: str, *names: str) -> Any:
 _TABLE, _MODEL, _SAMPLER = "The table of runs", "The model", "The sampler"
 _CURVES = "Training curves"
 
-LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law: see `bayescale laws`.")]
-RunTable = Annotated[
+LawName = Annotated[
     str,
+    typer.Argument(
+        metavar="LAW", help="A law: see `bayescale laws`; or the TOML of a model, and no RUNS."
+    ),
+]
+RunTable = Annotated[
+    str | None,
     typer.Argument(
         metavar="RUNS",
         help="CSV, Parquet or JSON lines with one row a run, or the name of a data set "

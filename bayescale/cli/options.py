@@ -6,7 +6,12 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 FitFile = Annotated[
-    str, typer.Argument(metavar="FIT.nc", help="A file that `bayescale fit … -o` wrote.")
+    str,
+    typer.Argument(
+        metavar="FIT.nc",
+        help="A file that `bayescale fit … -o` wrote, or the name of a shipped fit "
+        "(`bayescale models`).",
+    ),
 ]
 Budgets = Annotated[
     list[str],

@@ -66,7 +66,7 @@ def command(
     if json:
         show_json({"kind": kind, "output": str(path), "converged": fitted.converged})
     else:
-        show(f"{fitted.law.name} fitted to {len(fitted.runs)} runs: {fitted.gate.headline()}")
+        show(fitted.title)
         show(f"wrote {path}")
 
 

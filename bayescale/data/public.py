@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -86,16 +86,28 @@ def load_dataset(name: str | DataSet) -> Runs:
             curves=record.curves,
             drop_missing=record.drop_missing,
         )
-    if record.best_per:
-        runs.require([*record.best_per, "loss"], f"data set '{record.name}'")
-        best: Any = runs.table.groupby(list(record.best_per))["loss"].idxmin().to_numpy()
-        mask = runs.table.index.isin(best)
-        runs = runs.select(mask, f"lowest loss of each ({', '.join(record.best_per)})")
+    runs = lowest(runs, record.best_per)
     flags = (Flag("note", (), record.note), *runs.flags)
     if record.sha256 and runs.sha256 != record.sha256:
         message = f"the file isn't the one on record (sha256 {runs.sha256[:12]}...): own copy?"
         flags = (Flag("checksum", (), message), *flags)
     return replace(runs, source=record.name, flags=flags)
+
+
+def lowest(runs: Runs, columns: Sequence[str]) -> Runs:
+    """Of the runs that agree in some columns the one with the lowest loss; all without columns.
+
+    Raises
+    ------
+    DataError
+        A column is missing.
+    """
+    if not columns:
+        return runs
+    runs.require([*columns, "loss"], "the lowest loss of each")
+    best: Any = runs.table.groupby(list(columns))["loss"].idxmin().to_numpy()
+    mask = runs.table.index.isin(best)
+    return runs.select(mask, f"lowest loss of each ({', '.join(columns)})")
 
 
 def resolve(source: Any) -> Any:

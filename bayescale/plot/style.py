@@ -190,8 +190,9 @@ def verdict(fit: "Fit") -> str:
 
 def heading(what: str, fit: "Fit", title: str | None) -> str:
     """The user's title, or what is shown and of which fit."""
-    part = " (a part drawn)" if len(fit.runs) > bands.MAX_ROWS else ""
-    return title if title is not None else f"{what}: {fit.law.name}, {len(fit.runs):,} runs{part}"
+    few = fit.has_runs and len(fit.data) > bands.MAX_ROWS
+    part = " (a part drawn)" if few else "" if fit.has_runs else " (not drawn)"
+    return title if title is not None else f"{what}: {fit.law.name}, {len(fit.data):,} runs{part}"
 
 
 def name_points(

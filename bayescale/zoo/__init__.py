@@ -8,22 +8,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayescale.zoo.card import Card as Card
-    from bayescale.zoo.card import card as card
+    from bayescale.zoo.cards import Card as Card
+    from bayescale.zoo.cards import card as card
     from bayescale.zoo.compare import Agreement as Agreement
     from bayescale.zoo.compare import check as check
     from bayescale.zoo.find import names as names
-    from bayescale.zoo.refit import refit as refit
+    from bayescale.zoo.refitting import refit as refit
     from bayescale.zoo.store import load_shipped as load
 
 _HOMES = {
     "Agreement": ("compare", "Agreement"),
-    "Card": ("card", "Card"),
-    "card": ("card", "card"),
+    "Card": ("cards", "Card"),
+    "card": ("cards", "card"),
     "check": ("compare", "check"),
     "load": ("store", "load_shipped"),
     "names": ("find", "names"),
-    "refit": ("refit", "refit"),
+    "refit": ("refitting", "refit"),
 }
 
 __all__ = ["Agreement", "Card", "card", "check", "load", "names", "refit"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, with_spread
-from bayescale.zoo.card import Quantity, card
-from bayescale.zoo.refit import refit_card
+from bayescale.zoo.cards import Quantity, card
+from bayescale.zoo.refitting import refit_card
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit

@@ -20,6 +20,7 @@ from bayescale.zoo.find import draws_path
 
 SITE, STAT, TEXT = "site:", "stat:", "text"
 KEEP = 1000  # draws, all chains together
+_DAMAGE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError)
 
 
 def pack(fit: Fit, again: str, about: Mapping[str, Any], keep: int = KEEP) -> bytes:
@@ -83,7 +84,7 @@ def unpack(path: Path) -> Fit:
         return _restore(arrays, path)
     except FitError:
         raise
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, BadZipFile) as problem:
+    except (*_DAMAGE, BadZipFile) as problem:
         reason = str(problem).splitlines()[0][:120] if str(problem) else type(problem).__name__
         raise FitError(
             f"{path} can't be read as the draws of a model ({reason}); install bayescale again."

@@ -125,6 +125,20 @@ SWEEPS: tuple[DataSet, ...] = (
         "last step is noisy. 17 cells leave E nearly open.",
     ),
     DataSet(
+        name="step-law-sweep",
+        title="Step Law: 1,730 dense models in 17 (N, D) cells, by learning rate and batch size",
+        file="step_law/dense_lr_bs_loss.csv",
+        sha256="9e46181076c04d450294d75dfe6f72adc416e231e154a07b337e378f9410002c",
+        url=f"{RAW}/step-law/steplaw/32a8f4cc50247695fb56cc6c9117abdf67c97763/"
+        "data/dense_lr_bs_loss.csv",
+        columns={"N": "N", "D": "D", "loss": "smooth loss"},
+        where="`smooth loss` < 3.5",
+        citation="Li et al. (2025), arXiv:2503.04715",
+        licence=NONE_STATED,
+        note="Runs above 3.5 nats, which diverged, are left out. N is non-embedding.",
+        laws=("step-law",),
+    ),
+    DataSet(
         name="llama3-isoflop",
         title="Llama 3 IsoFLOP curves, digitised",
         file="isoflop_llama3/isoflops.csv",

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bayescale.errors import FitError, nearest
 from bayescale.zoo.find import card_path
@@ -28,7 +28,8 @@ class Curve(_Part):
 class Data(_Part):
     """The data set, and how it is read: arguments of `bayescale.read_runs`.
 
-    ``sha256`` is that of the file, empty where the data set is simulated.
+    ``sha256`` is that of the file, empty where the data set is simulated. ``best_per``: of the
+    runs that agree in these columns only the one with the lowest loss.
     """
 
     name: str
@@ -37,7 +38,20 @@ class Data(_Part):
     units: dict[str, float] = {}
     where: str | None = None
     drop_missing: bool = False
+    best_per: tuple[str, ...] = ()
     curves: Curve | None = None
+
+
+class Simulation(_Part):
+    """In place of a data set: runs simulated from the law on its own design.
+
+    ``parameters``: the truth, the noise's included; a parameter with labels is a table of them.
+    ``grid``: columns of the design, all combinations of their values; default: the law's own.
+    """
+
+    parameters: dict[str, Any]
+    grid: dict[str, tuple[float | str, ...]] = {}
+    seed: Annotated[int, Field(ge=0)] = 0
 
 
 class NoiseChoice(_Part):
@@ -116,8 +130,10 @@ class Card(_Part):
     title : str
     law : str
         Its name, a family's with options.
-    data, noise, pooling, priors, drift, sampler
-        All that `bayescale.fit` is told. Pools and priors are written as in the shell.
+    data, simulation
+        Where the runs come from: one of the two.
+    noise, pooling, priors, drift, sampler
+        All else that `bayescale.fit` is told. Pools and priors are written as in the shell.
     note : str
         What to know of it.
     published, reference
@@ -125,7 +141,8 @@ class Card(_Part):
 
     title: str
     law: str
-    data: Data
+    data: Data | None = None
+    simulation: Simulation | None = None
     note: str = ""
     noise: NoiseChoice | None = None
     pooling: dict[str, str] = {}
@@ -134,6 +151,22 @@ class Card(_Part):
     sampler: Sampler = Sampler()
     published: Published | None = None
     reference: Reference | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "Card":
+        if (self.data is None) == (self.simulation is None):
+            raise ValueError("give [data] or [simulation], one of them")
+        return self
+
+
+def source_of(told: Card) -> dict[str, str]:
+    """Where the runs of a model come from: ``data``, ``citation`` and ``licence``."""
+    if told.data is None:
+        return {"data": "simulation", "citation": "bayescale", "licence": "MIT"}
+    from bayescale.data.public import find_dataset
+
+    found = find_dataset(told.data.name)
+    return {"data": found.name, "citation": found.citation, "licence": found.licence}
 
 
 def card(name: str | Path) -> Card:
@@ -175,12 +208,15 @@ def _first(problem: ValidationError) -> str:
         return f"unknown key '{where}'; known: {', '.join(known)}." + nearest(place[-1], known)
     if found["type"] == "missing":
         return f"'{where}' is missing."
-    message = str(found["msg"])
+    message = str(found["msg"]).removeprefix("Value error, ")
+    if not place:
+        return f"{message}."
     return f"'{where}' is {found['input']!r}: {message[:1].lower()}{message[1:]}."
 
 
 _PARTS: dict[str, type[BaseModel]] = {
     "data": Data,
+    "simulation": Simulation,
     "data.curves": Curve,
     "noise": NoiseChoice,
     "sampler": Sampler,

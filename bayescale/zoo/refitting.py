@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescale.errors import DataError, LawError, nearest
-from bayescale.zoo.card import Card, card
+from bayescale.zoo.cards import Card, card
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs
@@ -54,8 +54,11 @@ def runs_of(told: Card, where: str) -> "Runs":
     """
     from bayescale.choosing import find_family
     from bayescale.data.curves import Curves
+    from bayescale.data.public import lowest
     from bayescale.data.read import read_runs
 
+    if told.data is None:
+        return _simulated(told)
     data, family = told.data, find_family(told.law)
     runs = read_runs(data.name)
     if data.sha256 and runs.sha256 != data.sha256:
@@ -69,7 +72,32 @@ def runs_of(told: Card, where: str) -> "Runs":
     for name, value in (family.reading if family else {}).items():
         both = isinstance(value, Mapping)
         reading[name] = {**value, **reading[name]} if both else value
-    return read_runs(runs, **{k: v for k, v in reading.items() if v})
+    return lowest(read_runs(runs, **{k: v for k, v in reading.items() if v}), data.best_per)
+
+
+def _simulated(told: Card) -> "Runs":
+    """Runs simulated from the law, on the stated grid or on the design of its own."""
+    from dataclasses import replace
+    from itertools import product
+
+    import numpy as np
+
+    from bayescale.choosing import example
+    from bayescale.data.read import read_runs
+    from bayescale.data.simulate import simulate
+
+    spec, law = told.simulation, example(told.law)
+    assert spec is not None
+    if spec.grid:
+        each = list(product(*spec.grid.values()))
+        inputs = {n: np.array([row[k] for row in each]) for k, n in enumerate(spec.grid)}
+    elif law.design is not None:
+        inputs = dict(law.design())
+    else:
+        raise DataError(f"law '{law.name}' has no design of its own: give [simulation.grid].")
+    frame = simulate(law, spec.parameters, inputs, seed=spec.seed)
+    absent = {role: "" for role in ("N", "D", "C", "loss") if role not in frame}
+    return replace(read_runs(frame, columns=absent), source=f"a simulation of {law.name}")
 
 
 def arguments(told: Card, where: str, seed: int | None) -> dict[str, Any]:
