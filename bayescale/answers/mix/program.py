@@ -185,8 +185,8 @@ def build(view: View, counted: tuple[int, ...], worst: bool, free: bool) -> Call
         if "drift" in beside:
             found = view.moved(found, beside["drift"])
         if "knots" in beside:
-            path = (beside[name] for name in ("knots", "values", "slopes"))
-            found = view.moved(found, follow(*path, place))
+            by = follow(beside["knots"], beside["values"], beside["slopes"], place)
+            found = view.moved(found, by)
         return (found - beside["floor"])[of] * region["weights"]
 
     def bounds(x: Any, region: Mapping[str, Any]) -> Any:

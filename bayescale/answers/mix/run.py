@@ -233,8 +233,8 @@ def _notes(problem: Problem, found: Solution, size: int, alone: bool) -> tuple[s
         said.append("none of the runs' mixtures lies within the limits")
     elif alone:
         said.append("a shipped fit doesn't hold the runs' mixtures, so none is compared with")
-    if np.any(problem.wander.shares):
-        said.append(shares_note(of.fit.model.drift.shares))
+    if of.view.drift is not None and np.any(problem.wander.shares):
+        said.append(shares_note(of.view.drift.shares))
     if off := [n for n, w in zip(of.names, problem.weights, strict=True) if w == 0]:
         said.append(f"not counted: {', '.join(off)}")
     stuck = [s for s, c in zip(of.sources, problem.caps, strict=True) if np.isfinite(c)]

@@ -86,7 +86,8 @@ def _closed(plane: Plane, terms: Terms, log_r: np.ndarray) -> Found:
             size, data = part.parts(x, product - x)
             both = np.stack([part.E + size + data, part.slopes(x, product - x)[1]])
             found, by_ratio = np.moveaxis(both.reshape(2, 2, last - first, -1), 1, -1)
-            by = None if drifts[k] is None else drifts[k][first:last, None]
+            drift = drifts[k]
+            by = None if drift is None else drift[first:last, None]
             here = (slice(first, last), k)
             log_n[here] = x.reshape(last - first, -1)
             losses[here], growth = plane.moved(found, by)
