@@ -86,7 +86,8 @@ def run(
         outcomes += [outcome for outcome, _ in stacked]
     yield from _records(outcomes, about)
     if asked.inside:
-        within = {law: f["inside"] for law, f in found.items() if isinstance(f.get("inside"), Fit)}
+        parted = {law: f.get("inside") for law, f in found.items()}
+        within = {law: part for law, part in parted.items() if isinstance(part, Fit)}
         yield from inside.records(fits, within, train, test, asked.seed, about)
     if asked.scales and "auto" in fits:
         yield from scales.records(fits["auto"], test, asked.seed, about)

@@ -86,6 +86,11 @@ def learnt(records: Sequence[Record]) -> tuple[list[Record], dict[str, float]]:
 def _best(scored: Mapping[str, Mapping[float, Mapping[str, Record]]], left_out: str) -> float:
     def score(centre: float) -> float:
         others = (f[centre].values() for name, f in scored.items() if name != left_out)
-        return float(np.mean([np.mean([r.log_score for r in one]) for one in others]))
+        return float(np.mean([np.mean([_log_score(r) for r in one]) for one in others]))
 
     return max(CENTRES, key=score)
+
+
+def _log_score(record: Record) -> float:
+    assert record.log_score is not None
+    return record.log_score

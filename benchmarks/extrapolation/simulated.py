@@ -73,11 +73,14 @@ def plain(truth: str) -> str:
 
 
 def run(
-    truth: str, law: str, repeats: int, draws: int, workers: int | None = None, seed: int = 0
+    truth: str, law: str, repeats: int, draws: int, seed: int = 0, **options: Any
 ) -> Iterator[Row]:
-    """One law fitted to simulated sweeps of one truth, in the order in which they finish."""
+    """One law fitted to simulated sweeps of one truth, in the order in which they finish.
+
+    Options are those of `bayescale.fit_many`.
+    """
     tables = {str(n): read_runs(sweep(truth, n)) for n in range(repeats)}
-    options = {"draws": draws, "workers": workers, "seed": seed, "progress": False}
+    options |= {"draws": draws, "seed": seed, "progress": False}
     for key, found in stream_fits(law, tables, **options):
         if not isinstance(found, Fit):
             raise RuntimeError(f"{truth} {key}: {found.error}")
@@ -161,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             key |= {"draws": args.draws, "seed": args.seed}
 
             def make(truth: str = truth, law: str = law) -> Iterator[Row]:
-                return run(truth, law, args.repeats, args.draws, args.workers, args.seed)
+                return run(truth, law, args.repeats, args.draws, args.seed, workers=args.workers)
 
             rows += kept.rows(key, Row, make)
     print(shown(rows))

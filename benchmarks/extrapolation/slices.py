@@ -146,7 +146,7 @@ def by_sweep(found: Sequence[Row]) -> str:
     """Slices held at 90% of all, a row a sweep, a column a law."""
     lines = [line(["sweep", "slices", *LAWS]), rule(2 + len(LAWS))]
     for sweep in dict.fromkeys(r.sweep for r in found):
-        cells = []
+        cells, own = [], list[Row]()
         for law in LAWS:
             own = [r for r in found if r.sweep == sweep and r.law == law]
             held = sum(inside(r, (r.low[-1], r.high[-1])) for r in own)

@@ -24,7 +24,7 @@ def test_cells_and_means():
     assert rows[2] == "| one | 30 | 5 | .40 / 0.100 / 0.050 | .80 / 0.200 / 0.050 |"
     assert rows[3] == "| two | 30 | 5 | 1.00 / 0.300 / 0.050* | – |"
     means = table.means(records, 10.0, ["one", "two"]).splitlines()
-    assert means[2].startswith("| ours | 2 | .35 / .70 / .70 / .70 | .40 (one) | 0.200 |")
+    assert means[2].startswith("| ours | 2 | .35 / .70 / .70 / .70 | .40 (one) | 1 | 0.200 |")
     assert table.means(records, 10.0, ["one"]).splitlines()[2].startswith("| ours | 1 |")
 
 

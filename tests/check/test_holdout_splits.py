@@ -130,6 +130,31 @@ def test_runs_of_one_budget_have_no_split_by_compute():
         make_splits(table, "compute:10")
 
 
+def test_a_share_of_runs_of_one_budget_extrapolates_nothing():
+    table = pd.DataFrame({"N": [1e8, 2e8, 4e8, 8e8], "C": [1e18, 1e19, 1e19, 1e19], "loss": 3.0})
+    with pytest.raises(DataError, match=r"holds out no run .* larger .* 1e\+19 FLOP"):
+        make_splits(read_runs(table), "fraction:0.7")
+    assert one(read_runs(table), "fraction:0.3").train.tolist() == [True, False, False, False]
+    # other splits claim nothing of the kind
+    assert len(make_splits(read_runs(table), "random:2x0.5")) == 2
+
+
+def test_compute_that_wrapped_around_is_refused(runs):
+    """A column C of whole numbers, computed as 6 N D beyond 2^63, shuffles runs."""
+    N = np.repeat(np.array([10**9, 4 * 10**9], dtype=np.int64), 3)
+    D = np.tile(np.array([10**9, 3 * 10**9, 10**10], dtype=np.int64), 2)
+    with np.errstate(over="ignore"):
+        wrapped = np.abs(6 * N * D)
+    assert wrapped.argmax() == 0  # the smallest run has come out largest
+    table = pd.DataFrame({"N": N, "D": D, "C": wrapped, "loss": 3.0})
+    for text in ("compute:3", "fraction:0.6"):
+        with pytest.raises(DataError, match=r"larger by column C and not by N times D .*2\^63"):
+            make_splits(read_runs(table), text)
+    assert one(read_runs(table.drop(columns="C")), "compute:3").test.tolist() == [False] * 5 + [
+        True
+    ]
+
+
 def test_no_compute_column():
     table = read_runs(pd.DataFrame({"N": [1e8, 2e8], "loss": [3.0, 2.9]}))
     with pytest.raises(DataError, match="no compute column"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescale.check.extrapolation.larger import SAME, check_larger
 from bayescale.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ FORMS = {
     "fraction": "fraction:0.7 (fit the 70% with the least compute)",
     "random": "random:20x0.7 (20 random splits, 70% fitted)",
 }
-SAME = 1e-9  # relative difference up to which two budgets computed as 6 N D are one
+BY_COMPUTE = ("compute", "fraction")  # splits that say their held-out runs have more of it
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def make_splits(runs: "Runs", text: str | Rule, seed: int = 0) -> tuple[Split, .
     Raises
     ------
     DataError
-        An unknown text, a missing column, or a split without runs on one side.
+        An unknown text, a missing column, a split without runs on one side, or one by compute
+        whose held-out runs aren't larger than those that are fitted.
     """
     rule = text if isinstance(text, Rule) else parse_split(text)
     makers: dict[str, Callable[[Runs, Rule, int], list[Split]]] = {
@@ -129,6 +131,8 @@ def make_splits(runs: "Runs", text: str | Rule, seed: int = 0) -> tuple[Split, .
                     f"split '{rule.text}' leaves no run of {runs.source} to {what} "
                     f"({split.why}; {len(runs)} runs in all)."
                 )
+        if rule.kind in BY_COMPUTE:
+            check_larger(runs, split.test, rule.text)
     return tuple(splits)
 
 
