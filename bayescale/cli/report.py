@@ -75,13 +75,14 @@ def command(
     path = Path(output or f"{Path(fit).stem}-report.html")
     check_writable(path)
     others = pairs(at, "--at", "input=value, such as r=0.2")
-    groups = pairs(group, "--group", "column=name, such as corpus=c4")
+    points = {name: split_values([text]) for name, text in others.items()}
+    groups: dict[str, Any] = dict(pairs(group, "--group", "column=name, such as corpus=c4"))
     asked: dict[str, Any] = {"N": split_values(N), "D": split_values(D), "C": split_values(C)}
     told: dict[str, Any] = {"title": title, "question": question, "holdout": holdout, "seed": seed}
     fitted = load(fit)
     from bayescale.reporting.run import report
 
-    found = report(fitted, path, **asked, at=others, **told, fit_path=fit, **groups)
+    found = report(fitted, path, **asked, at=points, **told, fit_path=fit, **groups)
     if json:
         show_json(found.to_dict())
     else:

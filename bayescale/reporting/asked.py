@@ -111,6 +111,9 @@ def _usual(fit: "Fit", group: Mapping[str, Any]) -> _Usual:
         largest = fit.extent.span("C").high
         why = f"No point was asked for, so the budget is {ten} the largest run's compute."
         return _Usual({}, (TIMES * largest,), why)
+    if (fit.law.recipe or ("",))[0] == "isoflop":  # its slices tell sizes, and no loss elsewhere
+        why = f"No budget was asked for, so it is {ten} the largest slice's."
+        return _Usual({}, (TIMES * fit.extent.span("C").high,), why)
     point = largest_run(fit, group)
     grown = _grown(fit)
     for name in grown:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 if TYPE_CHECKING:
     from bayescale.tables import Table
 
-Tone = Literal["plain", "lead", "note", "good", "bad"]
+Tone = Literal["plain", "lead", "doubt", "note", "good", "bad"]
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 SIZE = (4.6, 3.5)  # inches: on a phone it shrinks to four fifths, so text stays readable
 # text for a phone; and the same picture has the same bytes
-SETTINGS = {"svg.hashsalt": "bayescale", "font.size": 12.0}
+SETTINGS: Any = {"svg.hashsalt": "bayescale", "font.size": 12.0}
 DPI = 220  # of pictures with too many points for SVG
-LARGEST = 110_000  # bytes of an SVG; larger ones become PNG
+LARGEST = 80_000  # bytes of an SVG; larger ones become PNG
 
 
 def picture(
@@ -42,7 +42,7 @@ def picture(
         draw(figure)
         kind, content = "svg+xml", _saved(figure, "svg", metadata={"Date": None})
         if len(content) > LARGEST:
-            kind, content = "png", _saved(figure, "png", dpi=DPI)
+            kind, content = "png", _fewer_colours(_saved(figure, "png", dpi=DPI))
     uri = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
     return Picture(uri, alt, caption, round(96 * size[0]), round(96 * size[1]))
 
@@ -50,6 +50,15 @@ def picture(
 def axes_picture(draw: Callable[..., Any], alt: str, caption: str, **options: Any) -> Picture:
     """`picture` of a plot of one panel: ``draw(ax=…)`` with options of the plot."""
     return picture(lambda figure: draw(ax=figure.add_subplot(), **options), alt, caption)
+
+
+def _fewer_colours(png: bytes) -> bytes:
+    """The picture with 256 colours: a third of the bytes, and the same to the eye."""
+    from PIL import Image
+
+    out = BytesIO()
+    Image.open(BytesIO(png)).convert("RGB").quantize(256).save(out, "png", optimize=True)
+    return out.getvalue()
 
 
 def _saved(figure: "Figure", kind: str, **options: Any) -> bytes:

@@ -162,7 +162,7 @@ def report(
     content = render(_page(study, head, sections)).encode()
     write_atomic(path, content)
     lead = next((s.blocks for s in sections if s.name == "answer"), ())
-    lines = tuple(b.text for b in lead if isinstance(b, Words) and b.tone == "lead")
+    lines = tuple(b.text for b in lead if isinstance(b, Words) and b.tone in ("lead", "doubt"))
     return Report(path, len(content), head, asked.words, sections, lines, fit.converged)
 
 
@@ -205,7 +205,7 @@ def _page(study: Study, title: str, sections: Sequence[Section]) -> Page:
     facts = [f"law {fit.law.name}", f"{len(fit.extent):,} runs from {fit.extent.source}", today]
     alarm: list[str] = []
     if not fit.converged:
-        alarm = [fit.gate.headline(), *(str(p) for p in fit.gate.problems)]
+        alarm = [fit.gate.headline(), *(p.message for p in fit.gate.problems)]
     version = fit.record["versions"].get("bayescale", "")
     return Page(title, facts, alarm, sections, f"Made by bayescale; the fit by version {version}.")
 

@@ -11,6 +11,7 @@ from bayescale.reporting.asked import Asked
 
 if TYPE_CHECKING:
     from bayescale.answers.allocation import Allocation
+    from bayescale.answers.isoflop.result import IsoFLOP
     from bayescale.answers.prediction import Prediction
     from bayescale.check.extrapolation.result import Holdout
     from bayescale.check.predictive.result import PredictiveChecks
@@ -62,7 +63,8 @@ class Study:
     def parts(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Groups that have a law of their own: a label (empty for one law) and its columns."""
         fit, asked = self.fit, dict(self.asked.group)
-        columns = [c for c in fit.model.cell_columns if c not in asked]
+        named = {*asked, *fit.law.label_columns}  # all labels of a law are told at once
+        columns = [c for c in fit.model.cell_columns if c not in named]
         if not columns or not fit.has_runs:
             return [("", asked)]
         from bayescale.plot.bands import groups
@@ -116,6 +118,19 @@ class Study:
 
         return told(at_optima)
 
+    @cached_property
+    def slices(self) -> Told["IsoFLOP"]:
+        """What a fit of IsoFLOP slices says of the budgets."""
+        if (self.fit.law.recipe or ("",))[0] != "isoflop":
+            return Told(None, "")
+
+        def read() -> "IsoFLOP":
+            from bayescale.answers.isoflop.run import isoflop
+
+            return isoflop(self.fit, C=list(self.asked.budgets) or None)
+
+        return told(read)
+
     def _at(self, points: Mapping[str, Any], where: Mapping[str, Any]) -> "Prediction":
         return self.fit.predict(seed=self.seed, **points, **where)
 
@@ -159,6 +174,7 @@ class Study:
         for found in (self.predictions.answer or [], self.allocations.answer or []):
             for _, answer in found:
                 lines += answer.warnings
+        lines += self.slices.answer.warnings if self.slices.answer is not None else ()
         known = {f"{p.check}: {p}" for p in self.fit.gate.problems} | set(self.fit.warnings)
         far = beyond_warning(self.fit.model.drift is not None)
         # what intervals beyond the runs are worth is said once, whatever answers begin it with
@@ -174,6 +190,9 @@ class Study:
             factors += [float(f) for n in names[:1] for f in answer.reach[n]]
         for _, answer in self.allocations.answer or []:
             factors += [float(f) for f in answer.reach]
+        if self.slices.answer is not None:
+            budgets = self.slices.answer
+            factors += [float(c / budgets.C.max()) for c in budgets.asked]
         return max(factors)
 
     @property

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayescale.reporting.blocks import Block, Grid, Words, grid_of
+from bayescale.reporting.blocks import Block, Grid, Words
 from bayescale.reporting.sections.worth_of import worth_of
 from bayescale.tables import intervals, quantity, with_spread
 
 if TYPE_CHECKING:
-    from bayescale.answers.allocation import Allocation
     from bayescale.answers.prediction import Prediction
     from bayescale.reporting.study import Study
 
@@ -22,9 +21,9 @@ def answer(study: "Study") -> Iterator[Block]:
         yield Words(study.asked.default, "note")
     lines = list(headlines(study))
     for line in lines[:MOST]:
-        yield Words(line, "lead")
+        yield Words(line, "lead" if study.fit.converged else "doubt")
     if not lines:
-        why = study.predictions.refusal or study.allocations.refusal
+        why = study.slices.refusal or study.predictions.refusal or study.allocations.refusal
         yield Words(f"No answer: {why}", "bad")
     if len(lines) > MOST:
         yield Words(f"{len(lines) - MOST} more are in the tables.", "note")
@@ -45,9 +44,16 @@ def headlines(study: "Study") -> Iterator[str]:
     runs = dict(points) if not study.asked.points else {}
     for label, best in optima:
         for k in range(len(best.C)):
-            yield _of(label) + _split(best, k)
+            yield _of(label) + _split(
+                float(best.C[k]), best.draws["N_opt"][:, k], best.draws["D_opt"][:, k]
+            )
             if label in runs:
                 yield _of(label) + _run(runs[label], k)
+    if study.slices.answer is not None:
+        found = study.slices.answer
+        sizes, tokens = found.n_opt(found.asked), found.d_opt(found.asked)
+        for k, budget in enumerate(found.asked):
+            yield _split(float(budget), sizes[:, k], tokens[:, k])
 
 
 def _of(label: str) -> str:
@@ -55,20 +61,30 @@ def _of(label: str) -> str:
 
 
 def _point(found: "Prediction", k: int) -> str:
-    """One point: the response of a run there."""
-    at = ", ".join(f"{n} = {_value(v[k])}" for n, v in found.points.items())
-    return f"Predicted {found.response} at {at}: {_response(found, k)}."
+    """One point: the response of a run there; what all points share is left to the question."""
+    shared = _shared(found)
+    at = [f"{n} = {_value(v[k])}" for n, v in found.points.items() if n not in shared]
+    where = f" at {', '.join(at)}" if at else ""
+    return f"Predicted {found.response}{where}: {_response(found, k)}."
 
 
-def _split(best: "Allocation", k: int) -> str:
-    """One budget: parameters and tokens."""
-    q = {n: intervals(_finite(best.draws[n][:, k])) for n in ("N_opt", "D_opt")}
-    sizes, tokens = (
-        f"{quantity(q[x]['median'])} {what} (90% interval {quantity(q[x]['q05'])} to "
-        f"{quantity(q[x]['q95'])})"
-        for x, what in (("N_opt", "parameters"), ("D_opt", "tokens"))
+def _shared(found: "Prediction") -> dict[str, str]:
+    """Inputs that all of several points have in common, as text."""
+    if len(found) == 1:
+        return {}
+    same = {n: v for n, v in found.points.items() if len(set(v.tolist())) == 1}
+    return {n: _value(v[0]) for n, v in same.items()}
+
+
+def _split(budget: float, sizes: Any, tokens: Any) -> str:
+    """One budget: parameters and tokens, from their draws."""
+    n, d = (intervals(_finite(draws)) for draws in (sizes, tokens))
+    best, feed = (
+        f"{quantity(q['median'])} {what} (90% interval {quantity(q['q05'])} to "
+        f"{quantity(q['q95'])})"
+        for q, what in ((n, "parameters"), (d, "tokens"))
     )
-    return f"Best use of {quantity(float(best.C[k]))} FLOP: {sizes} on {tokens}."
+    return f"Best use of {quantity(budget)} FLOP: {best} on {feed}."
 
 
 def _run(found: "Prediction", k: int) -> str:
@@ -100,6 +116,20 @@ def _value(value: Any) -> str:
 
 
 def _points(found: "Prediction", label: str) -> Grid:
+    """What differs between points, with the interval of the law and of a new run."""
+    shared, rows = _shared(found), []
+    for k in range(len(found)):
+        at = [_value(v[k]) for n, v in found.points.items() if n not in shared]
+        law, run = intervals(found.loss[:, k]), intervals(found.new_run[:, k])
+        spread = (law["q95"] - law["q05"]) / 3.29
+        cells = [with_spread(law["median"], spread)]
+        cells += [
+            f"{with_spread(q['q05'], spread)} to {with_spread(q['q95'], spread)}"
+            for q in (law, run)
+        ]
+        rows.append(at + cells)
     unit = f" ({found.unit})" if found.unit else ""
-    caption = f"Predicted {found.response}{unit}: of the law, and of one more training run."
-    return grid_of(found.table(), _of(label) + caption)
+    at = f" at {', '.join(f'{n} = {v}' for n, v in shared.items())}" if shared else ""
+    caption = f"{_of(label)}Predicted {found.response}{unit}{at}: the law, and one more run."
+    columns = [*(n for n in found.points if n not in shared), found.response]
+    return Grid([*columns, "90% of the law", "90% of a run"], rows, caption, columns[:1])

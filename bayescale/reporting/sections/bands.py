@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayescale.reporting.blocks import Block, Picture, Pictures, Words
 from bayescale.reporting.figures import axes_picture
 
@@ -33,27 +35,27 @@ def _curves(study: "Study") -> Picture:
     from bayescale.plot import loss_curves
 
     fit = study.fit
-    what = "compute C" if len(fit.law.inputs) > 1 else fit.law.inputs[0].name
+    what = "compute C" if fit.law.of_n_and_d else fit.law.columns[0]
     response = fit.law.response
     alt = (
         f"{response.capitalize()} against {what}: {len(fit.runs):,} runs as points, the fitted "
         "curve as a line with 50% and 90% bands."
     )
     caption = f"{response.capitalize()} against {what}: the runs, and what the law expects."
-    if len(fit.law.inputs) > 1:
+    if fit.law.of_n_and_d:
         caption += (
             " The curve is the least loss that a budget buys; runs off the optimum lie above."
         )
-    options: dict[str, Any] = {"title": "", "seed": study.seed, **study.asked.group}
+    options: dict[str, Any] = {"title": f"{response.capitalize()} against {what}"}
+    options |= {"seed": study.seed, **study.asked.group}
     return axes_picture(loss_curves, alt, caption, fit=fit, **options)
 
 
 def _against(fit: "Fit") -> list[str]:
     """What residuals are drawn against: compute, or what the law reads."""
-    table = fit.runs.table
-    if fit.law.of_n_and_d and "C" in table:
+    if fit.law.of_n_and_d and "C" in fit.runs.table:
         return ["C"]
-    varied = [c for c in fit.law.number_columns if table[c].nunique() > 1]
+    varied = [c for c in fit.law.number_columns if np.ptp(fit.runs.column(c)) > 0]
     return [*varied[: MOST - 1], "fitted"]
 
 
@@ -68,5 +70,6 @@ def _residuals(study: "Study", name: str) -> Picture:
         "50% and 90% of new runs."
     )
     caption = f"What is left over, observed against expected {how}, by {against}."
-    options: dict[str, Any] = {"against": name, "title": "", "seed": study.seed}
+    options: dict[str, Any] = {"against": name, "title": f"Residuals by {against}"}
+    options["seed"] = study.seed
     return axes_picture(residuals, alt, caption, fit=fit, **options, **study.asked.group)

@@ -81,7 +81,7 @@ def _allocation(study: "Study") -> Iterator[Block]:
         yield from _table(best.table(), f"{head} parameters and tokens, with 90% intervals.")
     if not study.fit.has_runs:
         return
-    options: dict[str, Any] = {"fit": study.fit, "title": "", "seed": study.seed}
+    options: dict[str, Any] = {"fit": study.fit, "seed": study.seed}
     options |= dict(study.asked.group)
     yield Pictures(
         [
@@ -90,12 +90,14 @@ def _allocation(study: "Study") -> Iterator[Block]:
                 "Best parameters and best tokens against compute, with 50% and 90% bands, from the "
                 "smallest run to one and a half decades beyond the largest.",
                 "Compute-optimal parameters and tokens.",
+                title="Best parameters and tokens",
                 **options,
             ),
             axes_picture(
                 tokens_per_param,
                 "Best tokens per parameter against compute, with 50% and 90% bands.",
                 "Compute-optimal tokens per parameter.",
+                title="Best tokens per parameter",
                 **options,
             ),
         ]
@@ -142,7 +144,7 @@ def _worth(study: "Study") -> Iterator[Block]:
     yield Pictures(
         [
             picture(
-                lambda f: draw(found, ax=f.add_subplot(), title=""), alt, "Worth of tokens.", size
+                lambda f: draw(found, ax=f.add_subplot(), title=None), alt, "Worth of tokens.", size
             )
         ]
     )
@@ -160,14 +162,16 @@ def _limited(study: "Study") -> Iterator[Block]:
 
 
 def _slices(study: "Study") -> Iterator[Block]:
-    from bayescale.answers.isoflop.run import isoflop
     from bayescale.plot import slices
 
-    found = isoflop(study.fit, C=_budgets(study))
+    found = study.slices.answer
+    if found is None:
+        yield Words(f"Not given: {study.slices.refusal}", "note")
+        return
     yield from _table(found.table(), "Least loss and best size of each budget.")
     alt = "Loss against parameters at each budget with its minimum, and the minima against compute."
     yield Pictures(
-        [picture(lambda f: slices(found, figure=f, title=""), alt, "IsoFLOP slices.", (4.4, 7.0))]
+        [picture(lambda f: slices(found, figure=f, title=None), alt, "IsoFLOP slices.", (4.4, 7.0))]
     )
 
 
@@ -191,7 +195,7 @@ def _transfer(study: "Study") -> Iterator[Block]:
     alt = "How each text benchmark carries over, with 50% and 90% intervals."
     size = (SIZE[0], picture_size(found)[1])
     yield Pictures(
-        [picture(lambda f: draw(found, ax=f.add_subplot(), title=""), alt, "Transfer.", size)]
+        [picture(lambda f: draw(found, ax=f.add_subplot(), title=None), alt, "Transfer.", size)]
     )
 
 

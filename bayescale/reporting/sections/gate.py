@@ -7,6 +7,7 @@ from bayescale.inference.gate import MAX_RHAT, MIN_EBFMI, MIN_ESS
 from bayescale.reporting.blocks import Block, Bullets, Grid, Heading, Words
 
 if TYPE_CHECKING:
+    from bayescale.inference.gate import Gate
     from bayescale.reporting.study import Study
 
 
@@ -18,13 +19,22 @@ def gate(study: "Study") -> Iterator[Block]:
     else:
         yield Words(f"FAILED. {verdict.headline()}", "bad")
     yield _numbers(study)
-    for problem in verdict.problems:
-        yield Words(f"{problem.check}: {problem.message}", "bad")
-        yield Words(f"Next thing to try: {problem.remedy}.", "plain")
+    for remedy, messages in _by_remedy(verdict).items():
+        for message in messages:
+            yield Words(message, "bad")
+        yield Words(f"Next thing to try: {remedy}.")
     remarks = [*study.fit.remarks, *study.warnings]
     if remarks:
         yield Heading("What the answers warn of")
         yield Bullets(list(dict.fromkeys(remarks)), "note")
+
+
+def _by_remedy(verdict: "Gate") -> dict[str, list[str]]:
+    """What was seen, by what to try next: several signs of one trouble together."""
+    found: dict[str, list[str]] = {}
+    for p in verdict.problems:
+        found.setdefault(p.remedy.rstrip("."), []).append(f"{p.check}: {p.message}")
+    return found
 
 
 def _numbers(study: "Study") -> Grid:

@@ -40,21 +40,27 @@ def reach(study: "Study") -> Iterator[Block]:
 
 
 def _factors(study: "Study", answer: "Prediction", label: str) -> Grid:
-    """Asked against the largest of the runs, for each input of each point."""
-    extent, rows = study.fit.extent, []
-    for k, record in enumerate(answer.records()[:MOST]):
-        for name, factor in record["outside"]["factor"].items():
-            span = extent.span(name)
-            asked = quantity(float(answer.points[name][k]))
-            rows.append(
-                [_name(answer, k, label) if len(answer) > 1 else name]
-                + ([name] if len(answer) > 1 else [])
-                + [asked, f"{quantity(span.low)} to {quantity(span.high)}", _words(factor)]
-            )
-    columns = ["input", "asked", "in the runs", "reach"]
-    columns = ["point", *columns] if len(answer) > 1 else columns
+    """Asked against the runs, for each input of each point; labels don't make a point another."""
+    extent, rows, seen = study.fit.extent, [], set()
+    records = answer.records()
+    numbers = [n for n in answer.points if n in records[0]["outside"]["factor"]]
+    for k, record in enumerate(records):
+        place = tuple(float(answer.points[n][k]) for n in numbers)
+        if place in seen or len(seen) == MOST:
+            continue
+        seen.add(place)
+        name = ", ".join(f"{n} {quantity(v)}" for n, v in zip(numbers[:3], place, strict=False))
+        for n, value in zip(numbers, place, strict=True):
+            span = extent.span(n)
+            inside = f"{quantity(span.low)} to {quantity(span.high)}"
+            factor = record["outside"]["factor"][n]
+            rows.append([name, n, quantity(value), inside, _words(factor)])
+    columns = ["point", "input", "asked", "in the runs", "reach"]
+    several = len(seen) > 1
     head = f"{label}: how" if label else "How"
-    return Grid(columns, rows, f"{head} far outside the runs each point lies.", ["point", "reach"])
+    caption = f"{head} far outside the runs {'each point' if several else 'the point'} lies."
+    cut = 0 if several else 1
+    return Grid(columns[cut:], [row[cut:] for row in rows], caption, ["point", "input", "reach"])
 
 
 def _words(factor: float) -> str:
