@@ -1,17 +1,9 @@
-r"""Drift, sampled along what it and the law say apart.
+"""Drift, sampled along what it and the law say apart.
 
 A slow drift and the law can stand in for each other: the loss at a run fixes their sum far better
 than either, and by how much they trade depends on the drift's scale s. Sampled as declared, that
-is a narrow valley that bends with s: 250 to 880 gradients a draw on sweeps of 32 to 226 runs. Two
-maps straighten it. With J the slopes of the law at the rows in the vector's law part
-:math:`\theta`, H the hinges, W the rows' weights and P the prior's precision,
-
-.. math:: \theta = \theta' - M\, s w, \qquad M = (J^T W J + P)^{-1} J^T W H,
-
-takes out of the law what the drift puts in (a shear, whose Jacobian is one), and
-:math:`w = V s^{-c} t`, with V the eigenvectors of what is left, :math:`H^T W H - H^T W J M`,
-centres the directions of which the rows say much against their prior (c near 1) and leaves the
-others alone (c near 0), as `centring` does with groups.
+is a narrow valley that bends with s: 250 to 880 gradients a draw on sweeps of 32 to 226 runs. The
+frame (`frame`) straightens it: here it is chosen, about a typical point of the posterior.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from bayescale.drift import SCALE, STEP
+from bayescale.inference.frame import KNOWN, PULL, SHEAR, TURN
 from bayescale.inference.mode import Mode, find_mode, hessian, whiten
 from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
 from bayescale.inference.rows import at_rows
 from bayescale.scatter import SCALES
 
-ROUNDS = 3  # of climbing law and weights, then the noise
+ROUNDS = 2  # of climbing law and weights, then the noise
 NUDGE = 1e-4  # of each number of the vector, for slopes of the law
 Gradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Centring = Mapping[str, np.ndarray]
@@ -62,23 +55,24 @@ def choose_frame(
         To be added to ``centring``, in place of the frame that it has.
     """
     packing = there.packing
-    slopes, weights = _at_rows(there, centring, vector)
+    frame = packing.frame
+    assert frame is not None
+    slopes, weights, residual = _at_rows(there, centring, vector)
     hinges = _by_label(there)
     bare = declared(packing, centring)
     prior = packing.join(packing.sample_prior(np.random.default_rng(0), 500), bare)
     curved = (slopes.T * weights) @ slopes + np.diag(1 / np.maximum(prior.var(axis=0), 1e-12))
     both = np.einsum("nd,n,nlk->ldk", slopes, weights, hinges)
     taken = np.linalg.solve(curved, both)  # (label, dim, knot)
-    left = np.einsum("nlj,n,nlk->ljk", hinges, weights, hinges)
-    left -= np.einsum("ldj,ldk->ljk", both, taken)
-    known, turn = np.linalg.eigh(left)
-    middle = next(s.prior.middle() for s in packing.sites if s.name == SCALE)
-    against = np.maximum(known, 0.0) * middle**2
-    shape = packing.no_centring()[STEP].shape
+    left = hinges - np.einsum("nd,ldk->nlk", slopes, taken)
+    known, turn = np.linalg.eigh(np.einsum("nlj,n,nlk->ljk", left, weights, left))
+    told = np.einsum("nlk,n,n->lk", left, weights, residual)
+    variance = np.exp(2 * frame.log_noise(packing.cut(vector)))
     return {
-        STEP: (against / (1 + against)).reshape(shape),
-        f"{STEP}_turn": turn.reshape(*shape, shape[-1]),
-        f"{STEP}_shear": np.einsum("ldj,ljk->dlk", taken, turn).reshape(len(vector), *shape),
+        TURN: turn.reshape(*frame.shape, frame.shape[-1]),
+        SHEAR: np.einsum("ldj,ljk->dlk", taken, turn).reshape(len(vector), *frame.shape),
+        KNOWN: np.maximum(known, 0.0).reshape(frame.shape) * variance,
+        PULL: np.einsum("ljk,lj->lk", turn, told).reshape(frame.shape) * variance,
     }
 
 
@@ -181,8 +175,11 @@ def _at_rows(
     there: Setting,
     centring: Centring,
     vector: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of the law in the vector, (row, dim), and weights of rows, (row,)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Slopes of the law in the vector, (row, dim); weights and residuals of rows, (row,).
+
+    Residuals are of the law alone, as if there were no drift.
+    """
     model, packing, batch = there.model, there.packing, there.batch
     values = packing.constrain(vector, centring)
     bare = declared(packing, centring)
@@ -196,18 +193,21 @@ def _at_rows(
         weights = weights * (params["nu"] + 1) / (params["nu"] + z**2)
     slopes[:, packing.slice_of(STEP)] = 0.0
     slopes[:, packing.slice_of(SCALE)] = 0.0
-    return slopes, np.broadcast_to(weights, mean.shape)[0]
+    away = np.einsum("nlk,lk->n", _by_label(there), np.atleast_2d(values[STEP]))
+    residual = (z * scale)[0] + values[SCALE] * away
+    return slopes, np.broadcast_to(weights, mean.shape)[0], residual
 
 
 def declared(packing: Packing, centring: Centring) -> dict[str, np.ndarray]:
     """A centring whose drift is as declared."""
-    none = packing.no_centring()
-    return dict(centring) | {k: v for k, v in none.items() if k.startswith(STEP)}
+    assert packing.frame is not None
+    return dict(centring) | packing.frame.none(packing.size)
 
 
 def _by_label(there: Setting) -> np.ndarray:
     """Hinges of each label's drift, zero at the rows of others: (row, label, knot)."""
-    shape, batch = there.packing.no_centring()[STEP].shape, there.batch
+    assert there.packing.frame is not None
+    shape, batch = there.packing.frame.shape, there.batch
     if len(shape) == 1:
         return batch["drift"][:, None]
     assert there.model.drift is not None

@@ -17,12 +17,9 @@ from bayescale.inference.density import log_density
 from bayescale.inference.mode import Mode
 from bayescale.inference.model import Model
 from bayescale.inference.nuts import (
-    CHUNK,
     advance_function,
     one_after_another,
     side_by_side,
-    state_size,
-    statistics,
 )
 from bayescale.inference.packing import Packing
 
@@ -179,39 +176,6 @@ class Engine:
 
         return call
 
-    def run(
-        self,
-        data: Any,
-        gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
-        mode: Mode,
-        rng: np.random.Generator,
-        target: float,
-        progress: Progress | None,
-    ) -> tuple[np.ndarray, dict[str, np.ndarray], int]:
-        """Run all chains; give draws, statistics and gradient evaluations."""
-        s = self.settings
-        where = (np.asarray(target), mode.vector, mode.whitening, data)
-        keys = rng.integers(0, 2**32, size=(s.chains, 2), dtype=np.uint32)
-        z = chain_starts(gradient, mode, s.chains, rng)
-        state = np.zeros((s.chains, state_size(self.size)))
-        traces, total, divergences = [], s.warmup + s.draws, 0
-        with self._threads() as spread:
-            args = (np.asarray(True), np.asarray(CHUNK), z, keys, state, *where)
-            advance = self.advance(s.max_tree_depth, s.warmup, args, spread)
-            for done in range(0, total, CHUNK):
-                with self.clock.phase("sample"):
-                    first, count = np.asarray(done == 0), np.asarray(CHUNK)
-                    state, trace = advance(first, count, z, keys, state, *where)
-                    traces.append([np.asarray(t)[:, :CHUNK] for t in trace])
-                kept = slice(max(0, s.warmup - done), None)
-                divergences += int(traces[-1][5][:, kept].sum())
-                if progress:
-                    progress(min(done + CHUNK, total), total, divergences)
-        joined = [np.concatenate(t, axis=1)[:, s.warmup : total] for t in zip(*traces, strict=True)]
-        stats = statistics(joined, s.max_tree_depth)
-        vectors = mode.vector + joined[0] @ mode.whitening.T
-        return vectors, stats, int(stats["n_steps"].sum())
-
     def advance(
         self, depth: int, warmup: int, args: tuple[Any, ...], spread: Callable[..., Any] = map
     ) -> Callable[..., Any]:
@@ -238,7 +202,7 @@ class Engine:
         return one_after_another(self.compile(name, build, one), spread)
 
     @contextmanager
-    def _threads(self) -> Iterator[Callable[..., Any]]:
+    def threads(self) -> Iterator[Callable[..., Any]]:
         """A ``map`` that runs chains on all cores; compiled code runs without Python's lock."""
         cores = min(self.settings.chains, usable_cores())
         if cores == 1 or self.device.platform != "cpu":

@@ -8,7 +8,6 @@ import numpy as np
 from bayescale.inference.mode import Mode
 
 CAREFUL = 0.9  # acceptance target of lanes that mixed badly
-LEAST_VARIANCE = 1e-3  # of draws that hardly moved, against that of the curvature at the mode
 
 
 @dataclass(frozen=True)
@@ -70,16 +69,7 @@ class Lane:
         """
         mode = self.mode
         assert mode is not None
-        flat = z.reshape(-1, z.shape[-1])
-        middle = flat.mean(axis=0)
-        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(flat.T)))
-        spread = axes * np.sqrt(np.maximum(variances, LEAST_VARIANCE))
-        place = replace(
-            mode,
-            vector=mode.vector + mode.whitening @ middle,
-            whitening=mode.whitening @ spread,
-        )
-        starts = np.linalg.solve(spread, (z[:, -1] - middle).T).T
+        place, starts = mode.relearnt(z)
         target = max(self.target, CAREFUL)
         again = replace(self, mode=place, z=starts, target=target, learnt=True)
         return again.restarted(target, deep=True)

@@ -1,7 +1,7 @@
 """The posterior mode and the whitening that its curvature gives."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +15,12 @@ NEWTON_ALONE = (
     40  # dimensions up to which Newton's method needs no other, nor SciPy's import (.3 s)
 )
 SAME = 1e-3  # log densities that differ by less belong to one mode
+LEAST_GAIN = 1e-4  # in log density, of a step: heavy tails have modes with kinks near some rows
 NO_START = (
     "the log density is not finite at any start: the law gives no usable value for these runs "
     "under its priors; check units of the columns and the priors."
 )
+LEAST_VARIANCE = 1e-3  # of draws that hardly moved, against that of the curvature at the mode
 LONGEST = 1.5  # longest step in any direction, on the real line (a factor of 4.5)
 
 
@@ -40,6 +42,28 @@ class Mode:
     whitening: np.ndarray
     log_density: float
     evaluations: int
+
+    def relearnt(self, z: np.ndarray) -> tuple["Mode", np.ndarray]:
+        """The same place, whitened by the covariance of draws, and where chains go on from.
+
+        Parameters
+        ----------
+        z : array, shape (chain, draw, dim)
+            Draws in the present whitened space.
+
+        Returns
+        -------
+        Mode
+        array, shape (chain, dim)
+            The last draw of each chain in the new whitened space.
+        """
+        flat = z.reshape(-1, z.shape[-1])
+        middle = flat.mean(axis=0)
+        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(flat.T)))
+        spread = axes * np.sqrt(np.maximum(variances, LEAST_VARIANCE))
+        vector, whitening = self.vector + self.whitening @ middle, self.whitening @ spread
+        starts = np.linalg.solve(spread, (z[:, -1] - middle).T).T
+        return replace(self, vector=vector, whitening=whitening), starts
 
 
 def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
@@ -109,12 +133,11 @@ def _newton(objective: Gradient, vector: np.ndarray, iterations: int) -> np.ndar
         if np.linalg.norm(whitening.T @ slope) < 1e-3:  # in posterior standard deviations
             break
         step *= min(1.0, LONGEST / np.abs(step).max())
-        for shrink in 0.5 ** np.arange(10):
-            if objective(vector + shrink * step)[0] < value:
-                vector = vector + shrink * step
-                break
-        else:
+        tried = ((vector + shrink * step) for shrink in 0.5 ** np.arange(10))
+        found = next(((v, h) for v in tried if (h := objective(v)[0]) < value), None)
+        if found is None or value - found[1] < LEAST_GAIN:
             break
+        vector = found[0]
     return vector
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bayescale.arrays import namespace, softplus
-from bayescale.drift import SCALE, STEP
+from bayescale.drift import STEP
+from bayescale.inference.frame import Frame, from_hinges, to_hinges
 from bayescale.inference.model import Model, Site
 
 LEVEL = "run_level"  # beside the centrings: levels of runs that offsets are counted from
@@ -62,15 +64,21 @@ class Packing:
         """Length of the flat vector."""
         return sum(int(np.prod(shape)) for shape in self.shapes)
 
+    @cached_property
+    def frame(self) -> Frame | None:
+        """How a drift is sampled, for models that have one."""
+        shape_of = {s.name: shape for s, shape in zip(self.sites, self.shapes, strict=True)}
+        if STEP not in shape_of:
+            return None
+        moving = shape_of.get("sigma") in ((), shape_of[STEP][:-1])
+        return Frame(shape_of[STEP], "sigma" if moving else None)
+
     def no_centring(self) -> dict[str, np.ndarray]:
         """Centring 0 of every pooled parameter: the vector holds z itself."""
         shape_of = {s.name: shape for s, shape in zip(self.sites, self.shapes, strict=True)}
         found = {z: np.zeros(shape_of[z]) for z, _, _ in self.pools}
-        if STEP in shape_of:  # see `drifting`; as declared
-            shape = shape_of[STEP]
-            found[STEP] = np.zeros(shape)
-            found[f"{STEP}_turn"] = np.broadcast_to(np.eye(shape[-1]), (*shape, shape[-1])).copy()
-            found[f"{STEP}_shear"] = np.zeros((self.size, *shape))
+        if self.frame:
+            found |= self.frame.none(self.size)
         if "run_offset" in found:  # see `levels`; not a number: offsets are sampled as such
             found[LEVEL] = np.full(shape_of["run_offset"], np.nan)
         return found
@@ -87,10 +95,10 @@ class Packing:
     def split(self, vector: Any, centring: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Unconstrained site values from a vector of shape (..., size)."""
         parts = self.cut(vector)
-        if centring and STEP in centring:
-            weights = self._framed(parts, centring)
-            parts = self.cut(vector - self._sheared(parts, weights, centring))
-            parts[STEP] = turned(weights, centring)
+        if centring and self.frame:
+            weights = self.frame.turned(parts, centring)
+            parts = self.cut(vector - self.frame.sheared(weights, parts, centring))
+            parts[STEP] = to_hinges(weights, centring)
         for one, other in reversed(list(pairwise(self.terms))):
             parts[one], parts[other] = _unfold(parts[one], parts[other])
         for exponent, term in self.slopes:
@@ -99,19 +107,6 @@ class Packing:
             c, middle, log_s = self._pooled(parts, z, common, spread, centring)
             parts[z] = (parts[z] - c * middle) * namespace(log_s).exp(-c * log_s)
         return parts
-
-    def _framed(self, parts: Mapping[str, Any], centring: Mapping[str, Any]) -> Any:
-        """Weights of the drift in its frame, standard normal a priori, shape (..., knot)."""
-        c = centring[STEP]
-        log_s = parts[SCALE].reshape(parts[SCALE].shape + (1,) * c.ndim)
-        return parts[STEP] * namespace(log_s).exp(-c * log_s)
-
-    def _sheared(self, parts: Mapping[str, Any], weights: Any, centring: Mapping[str, Any]) -> Any:
-        """What the drift puts into the law's part of the vector, shape (..., size)."""
-        shear, count = centring[f"{STEP}_shear"], centring[STEP].ndim
-        log_s = parts[SCALE][..., None]
-        flat = weights.reshape(*weights.shape[: weights.ndim - count], -1)
-        return (namespace(log_s).exp(log_s) * flat) @ shear.reshape(self.size, -1).T
 
     def cut(self, vector: Any) -> dict[str, Any]:
         """The vector's own numbers by site."""
@@ -141,8 +136,8 @@ class Packing:
         total: Any = 0.0
         for z, _, spread in self.pools:
             total = total - centring[z].sum() * parts[spread]
-        if STEP in centring:
-            total = total - centring[STEP].sum() * parts[SCALE]
+        if self.frame:
+            total = total + self.frame.log_jacobian(parts, centring)
         return total
 
     def constrain(self, vector: Any, centring: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -166,19 +161,17 @@ class Packing:
         for one, other in pairwise(self.terms):
             parts[one], parts[other] = _fold(parts[one], parts[other])
         weights = None
-        if centring and STEP in centring:
-            c = centring[STEP]
-            weights = turned(parts[STEP], centring, back=True)
-            log_s = parts[SCALE].reshape(parts[SCALE].shape + (1,) * c.ndim)
-            parts[STEP] = weights * np.exp(c * log_s)
+        if centring and self.frame:
+            weights = from_hinges(parts[STEP], centring)
+            parts[STEP] = self.frame.untangled(weights, parts, centring)
         flat = [
             parts[s.name].reshape(*parts[s.name].shape[: parts[s.name].ndim - len(shape)], -1)
             for s, shape in zip(self.sites, self.shapes, strict=True)
         ]
         vector = np.concatenate(flat, axis=-1)
-        if weights is None or not centring:
+        if self.frame is None or weights is None or not centring:
             return vector
-        return vector + self._sheared(parts, weights, centring)
+        return vector + self.frame.sheared(weights, parts, centring)
 
     def sample_prior(self, rng: np.random.Generator, draws: int) -> dict[str, np.ndarray]:
         """Prior draws of each site, shape (draws, ...)."""
@@ -195,13 +188,6 @@ class Packing:
                 where = ",".join(str(k) for k in position)
                 listed.append(f"{site.name}[{where}]" if shape else site.name)
         return listed
-
-
-def turned(weights: Any, centring: Mapping[str, Any], back: bool = False) -> Any:
-    """A drift's weights from its frame to its hinges, or back."""
-    turn = centring[f"{STEP}_turn"]
-    turn = turn.swapaxes(-1, -2) if back else turn
-    return (turn @ weights[..., None])[..., 0]
 
 
 def _folds(

@@ -8,12 +8,14 @@ import numpy as np
 
 from bayescale.inference.batch import pad, padded_size, take_rows
 from bayescale.inference.centring import choose_centring
+from bayescale.inference.chains import Start, run_chains
 from bayescale.inference.drifting import Setting, choose_frame, settle, without_drift
 from bayescale.inference.engine import (
     Clock,
     Engine,
     Progress,
     Settings,
+    chain_starts,
     find_device,
     float64,
 )
@@ -99,17 +101,23 @@ def sample(
         engine = Engine(model, packing, settings, declaration, device, clock, origins)
         place = locate(engine, packing, batch, streams[0])
         target = settings.target_accept
-        run = engine.run(place.data, place.gradient, place.mode, streams[1], target, progress)
+        keys = streams[1].integers(0, 2**32, size=(settings.chains, 2), dtype=np.uint32)
+        z = chain_starts(place.gradient, place.mode, settings.chains, streams[1])
+        run = run_chains(engine, place.data, Start(place.mode, z, keys), target, progress)
         for smaller in RETRIES if settings.retry else ():
-            if run[1]["diverging"].any() and smaller > target:
+            if run.stats["diverging"].any() and smaller > target:
                 target = smaller
-                run = engine.run(
-                    place.data, place.gradient, place.mode, streams[1], target, progress
-                )
-    vectors, stats, gradients = run
-    vectors = as_offsets(model, packing, vectors, batch, place.centring)
+                run = run_chains(engine, place.data, run.again, target, progress)
+    vectors = as_offsets(model, packing, run.vectors, batch, place.centring)
     return Draws(
-        vectors, stats, place.mode, clock.seconds, origins, gradients, target, place.centring
+        vectors,
+        run.stats,
+        run.start.mode,
+        clock.seconds,
+        origins,
+        run.gradients,
+        target,
+        place.centring,
     )
 
 
@@ -172,6 +180,9 @@ def _with_drift(
 
     start = packing.join(values, centring)
     mode = settle(there, centring, gradient_of, start)
+    values = packing.constrain(mode.vector, centring)
+    centring = {**centring, **choose_frame(there, centring, mode.vector)}
+    mode = settle(there, centring, gradient_of, packing.join(values, centring))
     return Place(data | {"centring": centring}, centring, mode, engine.gradient(data, centring))
 
 

@@ -59,7 +59,9 @@ def test_the_density_differs_by_the_jacobian_alone(case):
         density = log_density(model, packing)
         here = float(density(vector, batch | {"centring": frame}))
         there = float(density(packing.join(values, none), batch | {"centring": none}))
-    jacobian = -frame["drift_step"].sum() * np.log(values["drift_scale"])
+    sigma = np.asarray(values["sigma"])[..., None]  # a number, or one a label
+    told = (values["drift_scale"] / sigma) ** 2 * frame["drift_step_known"]
+    jacobian = -0.5 * np.log1p(told).sum()
     assert np.isclose(here, there + jacobian, rtol=1e-9)
 
 
@@ -77,3 +79,21 @@ def test_the_map_has_that_jacobian(case):
     slopes = (plain(start + step) - plain(start - step)) / 2e-5
     expected = packing.log_jacobian(packing.split(start, frame), frame)
     assert np.isclose(np.linalg.slogdet(slopes)[1], expected, atol=1e-4)
+
+
+def test_weights_are_whitened_whatever_the_drift_scale_is(runs):
+    """Their spread in the frame is that of a standard normal where the scale is small and large."""
+    fit = bs.fit("auto", runs, seed=3, draws=500, progress=False)
+    weights = np.asarray(fit.drift_steps)[:, : 2 * fit.layout.drift.half]
+    batch = make_batch(fit.model, fit.runs, fit.layout)
+    there = Setting(fit.model, fit.packing, batch)
+    sites = {s.name: np.asarray(fit.sites[s.name]) for s in fit.packing.sites}
+    middle = {k: np.median(v, axis=0) for k, v in sites.items()}
+    none = fit.packing.no_centring()
+    frame = none | choose_frame(there, none, fit.packing.join(middle, none))
+    inside = fit.packing.cut(fit.packing.join(sites, frame))["drift_step"]
+    assert weights.shape == inside.shape
+    order = np.argsort(sites["drift_scale"])
+    for part in (order[:400], order[-400:]):
+        spread = inside[part].std(axis=0)
+        assert np.all((spread > 0.7) & (spread < 1.4))
