@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from bayescale.zoo.cards import Card
 
 
+# commands by which answers are had in the shell, where they have another name
+COMMANDS = {
+    "inference_optimum": "allocate",
+    "allocate_limited": "allocate",
+    "compute_multiplier": "multiplier",
+    "transfer_tax": "transfer",
+}
+
+
 def command(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="Show this one alone: its whole record.")
@@ -62,10 +71,10 @@ def listing(found: "dict[str, Card]") -> "Table":
     for name, told in found.items():
         source = source_of(told)
         answers = told.reference.answers if told.reference else ()
-        also = ", ".join(a for a in answers if a != "predict")
+        also = ", ".join(dict.fromkeys(COMMANDS.get(a, a) for a in answers))
         law = told.law.partition(":")[0]
         rows.append([name, law, source["data"], source["licence"], verdict(told), also])
-    columns = ["", "law", "data", "licence", "gate", "answers, besides predict"]
+    columns = ["", "law", "data", "licence", "gate", "answers"]
     notes = [
         "one in full: bayescale models NAME",
         "to ask one: bayescale predict NAME --N 70B --D 1.4T",
