@@ -32,7 +32,7 @@ def invariance(
     """Ask whether the allocation exponent of an objective stays the same in all mixtures.
 
     For each varying objective the change of a from the data's smallest composition to the
-    largest, with P(a falls) and P(|change| < delta). With ``loo`` four laws are compared by runs
+    largest, with P(a falls) and P(abs(change) < delta). With ``loo`` four laws are compared by runs
     left out: all objectives vary; as fitted; with tied exponents (a constant, the rest free); and
     with nothing that varies.
 
