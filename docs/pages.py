@@ -46,7 +46,7 @@ def _write_laws(folder: Path) -> None:
     laws = [*bs.LAWS.values(), *(family.example for family in bs.FAMILIES.values())]
     for law in laws:
         (folder / f"{law.name}.md").write_text(_law_page(law))
-    head = "Every law is a value: inputs, parameters with priors, one mean, a source. What `fit` takes."
+    head = "What `fit` takes: inputs, parameters with priors, one mean, a source."
     _index(folder, "Laws", head, [law.name for law in laws])
 
 
