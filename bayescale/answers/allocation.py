@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescale.answers.budgets import budget_notes, missing_note, price_of
+from bayescale.answers.law_draws import LawDraws
 from bayescale.answers.optimum import optimum
 from bayescale.answers.points import read_values
 from bayescale.answers.regret import Choice, best_choice, judge_choices
-from bayescale.answers.surface import LawDraws, Surface, surface
+from bayescale.answers.surface import Surface, surface
 from bayescale.answers.wander import compute_range, moved
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
@@ -167,7 +168,8 @@ def allocate(
 
     For each posterior draw, L(N, D) is minimised over N with D bought by the rest of the budget.
     Closed forms exist (Chinchilla: N_opt = G (C/6)^a, arXiv:2203.15556 eq. 4); the numerical
-    minimum equals them to 1e-6 and serves every law and cost model.
+    minimum equals them to 1e-6 and serves every law and cost model. Of laws with drift the optimum
+    wanders beyond the runs, and regrets are counted from where it is (`bayescale.answers.wander`).
 
     Parameters
     ----------

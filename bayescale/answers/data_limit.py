@@ -1,16 +1,17 @@
 """Compute-optimal size and tokens where unique data run out: how far to repeat them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescale.answers.budgets import budget_notes, missing_note, price_of
+from bayescale.answers.limited import Limited
 from bayescale.answers.optimum import optimum
 from bayescale.answers.points import reach, read_values, say_reach
 from bayescale.answers.regret import Choice, best_choice
-from bayescale.answers.surface import LawDraws, best_size, surface
+from bayescale.answers.surface import best_size, surface
 from bayescale.answers.wander import compute_range, moved
 from bayescale.errors import FitError
 from bayescale.tables import Shown, Table, frame, intervals, quantity, with_spread
@@ -26,45 +27,6 @@ INPUTS = {"N", "D", "U"}
 QUANTITIES = ("N_opt", "D_opt", "epochs", "loss", "loss_fresh", "excess")
 APART, SAME = (0.6, 1.7), 1e-9  # sizes so far apart that give the same loss: there is no optimum
 ADVISED = 4  # epochs that arXiv:2305.16264 found nearly as good as fresh data
-
-
-@dataclass(frozen=True)
-class Limited:
-    """A law of N, D and U with at most so many unique tokens: a law of N and D.
-
-    Parameters
-    ----------
-    laws : LawDraws
-    unique : float
-        Unique tokens there are; a run on fewer tokens sees fewer.
-    """
-
-    laws: LawDraws
-    unique: float
-
-    @property
-    def size(self) -> int:
-        """Number of draws."""
-        return self.laws.size
-
-    def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The mean for given draws at given N and D."""
-        seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
-        return self.laws.mean(draw, U=seen, **inputs)
-
-    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """What choices at one compute are ranked by; see `LawDraws.ranked`."""
-        seen = np.minimum(np.asarray(inputs["D"], dtype=float), self.unique)
-        return self.laws.ranked(draw, U=seen, **inputs)
-
-    def held(self, N: np.ndarray, D: np.ndarray) -> "Limited":
-        """The laws with their drift held; see `LawDraws.held`."""
-        return replace(self, laws=self.laws.held(N, D))
-
-    @property
-    def wander(self) -> np.ndarray | float:
-        """Error of ln N_opt per e-fold of compute beyond the data."""
-        return self.laws.wander
 
 
 @dataclass(frozen=True)

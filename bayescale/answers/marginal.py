@@ -106,6 +106,17 @@ def epoch_worths(
     return {s: total[s] - before[s] for s in total}, total
 
 
+def read_epochs(epochs: Any) -> np.ndarray:
+    """Epochs whose worth is asked for: numbers of at least 1."""
+    try:
+        found = np.atleast_1d(np.asarray(epochs, dtype=float))
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    if not (found.size and np.isfinite(found).all() and (found >= 1).all()):
+        raise FitError(f"epochs are {epochs!r}; expected numbers of at least 1, such as (2, 3, 5).")
+    return found
+
+
 def read_mix(
     of: Objectives, N: Any, D: Mapping[str, Any] | None, unique: Mapping[str, Any] | None
 ) -> Mix:

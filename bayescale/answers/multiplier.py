@@ -8,8 +8,9 @@ import numpy as np
 
 from bayescale.answers.allocation import check_law
 from bayescale.answers.budgets import budget_notes, price_of
+from bayescale.answers.law_draws import LawDraws
 from bayescale.answers.points import read_values
-from bayescale.answers.surface import LawDraws, best_size, compute_for_loss, surface
+from bayescale.answers.surface import best_size, compute_for_loss, surface
 from bayescale.errors import FitError, nearest
 from bayescale.tables import Shown, Table, frame, intervals, quantity
 

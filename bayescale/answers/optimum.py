@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescale.answers.surface import LawDraws, best_size
+from bayescale.answers.law_draws import LawDraws
+from bayescale.answers.surface import best_size
 from bayescale.answers.wander import efolds_beyond
 
 if TYPE_CHECKING:

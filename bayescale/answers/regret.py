@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.surface import LawDraws, compute_for_loss
+from bayescale.answers.law_draws import LawDraws
+from bayescale.answers.surface import compute_for_loss
 from bayescale.errors import FitError
 from bayescale.tables import intervals, quantity
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.law_draws import LawDraws
 from bayescale.drift import COMPUTE, Path
 from bayescale.errors import FitError, nearest
 
@@ -15,38 +16,6 @@ if TYPE_CHECKING:
 
 # e-folds of compute either side within which a loss is sought, one after the other
 REACHES = (0.25, 0.75, 1.75, 3.75, 7.75, float(np.log(1e9)))
-
-
-class LawDraws(Protocol):
-    """A law a draw, evaluated anywhere: all that answers about N, D and C need."""
-
-    @property
-    def size(self) -> int:
-        """Number of draws."""
-        ...
-
-    @property
-    def wander(self) -> np.ndarray | float:
-        """Error of ln N_opt per e-fold of compute beyond the data, a number a draw, or 0."""
-        ...
-
-    def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """The mean for given draws at given inputs, broadcast together, drift included."""
-        ...
-
-    def ranked(self, draw: Any, **inputs: Any) -> np.ndarray:
-        """What choices at one compute are ranked by: the mean without a drift along compute.
-
-        Such a drift is the same for all of them; without it the curve is smooth.
-        """
-        ...
-
-    def held(self, N: np.ndarray, D: np.ndarray) -> "LawDraws":
-        """The laws with a drift along compute held at what it is at one run for each draw.
-
-        Its slope there is that of a random walk: it may let the least loss rise with compute.
-        """
-        ...
 
 
 @dataclass(frozen=True)

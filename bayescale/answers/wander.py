@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescale.answers.surface import LawDraws
+from bayescale.answers.law_draws import LawDraws
 from bayescale.arrays import namespace
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from bayescale.answers.marginal import (
     epoch_worths,
     most_epochs,
     own_slopes,
+    read_epochs,
     read_mix,
     token_slopes,
 )
@@ -178,7 +179,8 @@ def worth(
     :math:`\phi(e) = 1 + R^*(1 - e^{-(e-1)/R^*})`. At a mixture, a token of source k is worth
     :math:`(\partial L_m/\partial D_k)/(\partial L_m/\partial D_m)` tokens of the target m's own:
     tau with additive transfer; else with all that a token does to shares, and through them to
-    effective tokens and to effective size (capacity).
+    effective tokens and to effective size (capacity). A drift along compute scales both slopes
+    alike; beyond the runs best shares wander, and worths with them (`bayescale.answers.wander`).
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ def worth(
     mixed = any(i.name == "D" and i.dims == (SOURCE,) for i in fit.law.inputs)
     if not R_star and not mixed:
         _refuse(fit)
-    asked = _epochs(epochs)
+    asked = read_epochs(epochs)
     last, total = epoch_worths(R_star, asked)
     exchange, harm, at, names = None, None, {}, ((), ())
     notes = ["worth of an epoch: in fresh epochs of the same source"] if R_star else []
@@ -254,16 +256,6 @@ def _repetition(fit: "Fit", group: Mapping[str, Any], seed: int) -> dict[str, np
         R = objectives_of(fit, group, seed).params["R_star"][:, 0]
         return {s: R[:, k] for k, s in enumerate(fit.law.axes["repeated"])}
     return {}
-
-
-def _epochs(epochs: Any) -> np.ndarray:
-    try:
-        found = np.atleast_1d(np.asarray(epochs, dtype=float))
-    except (TypeError, ValueError):
-        found = np.array([np.nan])
-    if not (found.size and np.isfinite(found).all() and (found >= 1).all()):
-        raise FitError(f"epochs are {epochs!r}; expected numbers of at least 1, such as (2, 3, 5).")
-    return found
 
 
 def _exchange(of: Objectives, at: Mix) -> tuple[np.ndarray, np.ndarray]:

@@ -49,8 +49,9 @@ def allocation(
 ) -> "Axes":
     """Draw N_opt and D_opt against compute, with 90 and 50% credible bands.
 
-    The legend gives the slopes, N_opt ~ C^a and D_opt ~ C^b, with 90% intervals: the law's own
-    exponents, else the local ones at the centre of the data.
+    The legend gives the slopes inside the data, N_opt ~ C^a and D_opt ~ C^b, with 90% intervals:
+    the law's own exponents, else the local ones at the centre. With drift bands beyond the data are
+    wider than these say.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Drift in answers about several losses: frontiers, mixtures, optima, worth of tokens."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,8 +74,9 @@ def test_paths_are_followed_alike_by_numpy_and_jax(two):
         np.testing.assert_allclose(follow(knots, values, slopes, np.float64(x)), one)
     with jax.enable_x64(True):
         x = jnp.asarray(knots[40] + 0.01)
-        found = follow(*(jnp.asarray(v) for v in (knots, values, slopes)), x)
-        slope = jax.jacfwd(lambda x: follow(*map(jnp.asarray, (knots, values, slopes)), x))(x)
+        path = [jnp.asarray(v) for v in (knots, values, slopes)]
+        found = follow(path[0], path[1], path[2], x)
+        slope = jax.jacfwd(lambda x: follow(path[0], path[1], path[2], x))(x)
     np.testing.assert_allclose(found, [p.at(3, knots[40] + 0.01) for p in of.paths])
     np.testing.assert_allclose(slope, [p.slopes[3, 41] for p in of.paths])
     level = Path.level(np.array([0.1, -0.2]))
@@ -88,10 +90,10 @@ def test_losses_are_predictions_label_by_label(law):
     D = np.array([[1e9, 3e9], [4e13, 1e13]])
     N = 1e11 if of.reads_size else None
     found = of.losses(np.arange(of.size)[:, None], N, D)
-    asked = {f"D_{s}": D[:, k] for k, s in enumerate(of.sources)} | ({"N": N} if N else {})
+    asked: Any = {f"D_{s}": D[:, k] for k, s in enumerate(of.sources)} | ({"N": N} if N else {})
     asked |= {f"U_{s}": D[:, of.sources.index(s)] for s in of.repeated}
     for k, name in enumerate(of.names):
-        loss = predict(fit, **asked, **{of.label: name}).loss
+        loss = predict(fit, **(asked | {of.label: name})).loss
         np.testing.assert_allclose(found[..., k], loss, rtol=1e-12)
     paths = {tuple(p.values[0]) for p in of.paths}
     assert len(paths) == len(of.names)  # each its own
@@ -203,6 +205,8 @@ def test_the_best_mixture_is_no_worse_than_scipys_on_the_drifting_losses(pair, m
     C, of = budget(pair, 100), objectives_of(pair)
     problem = read_problem(of, pair.extent.cost, C=C, D=None, N=None, unique=None, limits=None,
                            objective=None, weights=None, targets=None)  # fmt: skip
+    floor = problem.floor
+    assert floor is not None
     for draw in (0, 5):
         by = of.wander.take(np.array([draw])).at(REACH)
 
@@ -212,7 +216,7 @@ def test_the_best_mixture_is_no_worse_than_scipys_on_the_drifting_losses(pair, m
             turned = shares * np.exp(-by.shares)
             D = turned / turned.sum(-1, keepdims=True) * (total * np.exp(by.size))[:, None]
             size = C / 6 / D.sum(-1)
-            return (of.losses(draw, size, D) - problem.floor[draw]).mean(-1)
+            return (of.losses(draw, size, D) - floor[draw]).mean(-1)
 
         lowest = by_scipy(value, np.zeros(2), np.ones(2), free=(-9.0, 9.0))
         assert mixed[1].draws["value"][draw] < lowest + 1e-7
@@ -282,9 +286,9 @@ def test_optima_by_composition_have_drift_and_wander(two, exact):
 
 def test_worth_of_tokens_doesn_t_drift_but_wanders_beyond(pair):
     plain = made(PAIR, False, draws=6)
-    inside = [bs.worth(f).exchange for f in (pair, plain)]
+    inside: Any = [bs.worth(f).exchange for f in (pair, plain)]
     np.testing.assert_allclose(*inside, rtol=1e-6)
-    far = [bs.worth(f, N="10T", D={"a": "1000T", "b": "1000T"}) for f in (pair, plain)]
+    far: Any = [bs.worth(f, N="10T", D={"a": "1000T", "b": "1000T"}) for f in (pair, plain)]
     one, other = (np.log(np.abs(x.exchange[:, 0, 1])) for x in far)
     assert np.abs(one - other).max() > 0.05
     assert "a drift along compute changes all worths of a target alike" in " ".join(far[0].notes)

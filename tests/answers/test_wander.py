@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import bayescale as bs
 from bayescale.answers.allocation import allocate
 from bayescale.answers.chain import Chain
-from bayescale.answers.data_limit import Limited
+from bayescale.answers.limited import Limited
 from bayescale.answers.serving.price import Served
 from bayescale.answers.surface import best_size, compute_for_loss, surface
 from bayescale.answers.wander import MovedSurface, compute_range, moved
@@ -21,7 +22,7 @@ from bayescale.priors import LogNormal
 from tests.answers.brute import designed, least
 from tests.answers.conftest import made_up
 
-LAW = bs.get_law("auto")
+LAW: Any = bs.get_law("auto")
 REACH = np.log(100.0)
 
 
@@ -39,6 +40,12 @@ def far(fit):
 def repeated():
     law = bs.get_law("repetition").with_drift(True)
     return made_up(law, designed(law), noise=law.default_noise, draws=15, spread=0.05)
+
+
+def _known(fit):
+    found = compute_range(fit.extent)
+    assert found is not None
+    return found
 
 
 def there(laws, fit, far):
@@ -81,7 +88,7 @@ def test_waste_is_what_the_least_compute_for_that_loss_says(fit, far):
 
 
 def test_inside_the_runs_or_without_drift_no_optimum_moves(fit, sweep):
-    laws, known = surface(fit), compute_range(fit.extent)
+    laws, known = surface(fit), _known(fit)
     size = np.full(laws.size, 1e9)
     inside = moved(laws, SIX_ND, known[1], size, known)
     assert not isinstance(inside, MovedSurface)
@@ -110,8 +117,7 @@ def test_a_drift_along_tokens_moves_the_optimum(sweep, far):
     middle = np.log(size)
     _, lowest = least(loss, middle - 0.5, middle + 0.5, laws.size)
     np.testing.assert_allclose(found, lowest, rtol=1e-7)  # some lie at a knot, where it has a kink
-    plain = surface(replace(fit, model=replace(fit.model, law=law.with_drift(False))))
-    alone = best_size(replace(plain, drift=None), SIX_ND, far, np.arange(laws.size))[0]
+    alone = best_size(replace(laws, drift=None), SIX_ND, far, np.arange(laws.size))[0]
     assert np.abs(np.log(size / alone)).max() > 0.05
 
 
@@ -231,9 +237,10 @@ def test_a_stack_moves_each_law_by_its_own_wander(fit, sweep, far):
 
 
 def test_a_share_or_size_that_is_no_spread_is_refused():
+    wrong: Any = -1
     for name in ("size", "shares"):
         with pytest.raises(bs.LawError, match=f"drift {name} = -1; expected a number of at least"):
-            Drift(**{name: -1})
+            Drift(**{name: wrong})
 
 
 def test_allocate_is_the_same_function(fit, far):

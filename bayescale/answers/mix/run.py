@@ -59,7 +59,9 @@ def mix(
 
     over the tokens :math:`D_k` of all sources with :math:`\sum_k D_k = D`, or with N free
     :math:`6 N \sum_k D_k = C`, from several starts. Where the law has repetition, a source's tokens
-    may exceed its unique ones and count less then; elsewhere they may not.
+    may exceed its unique ones and count less then; elsewhere they may not. With drift each loss is
+    moved by its own at this compute, E with it, and beyond the runs each draw's best size and
+    shares err as `bayescale.answers.wander` says.
 
     Parameters
     ----------

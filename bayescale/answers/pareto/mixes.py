@@ -70,7 +70,11 @@ def _of_two(view: Objectives, r: Any, shares: Any, kind: str) -> Compositions:
             "mixtures to look at, r=… or shares=…."
         )
     else:
-        low, high, levels = _as_kind(kind, np.array([mixed.low, mixed.high, *mixed.levels]))
+        low, high, seen = mixed.low, mixed.high, mixed
+        if kind == "r":
+            low, high = low / (1 - low), high / (1 - high)
+            seen = view.fit.extent.span(f"ratio:{view.sources[1]}")
+        levels = np.array([x for x in seen.levels if x > 0])
         marks = np.clip(levels, low, high) if len(levels) else _spread(kind, low, high, MARKS)
         values = _spread(kind, low, high, POINTS)
     values = np.unique(np.concatenate([values, marks]))
@@ -106,12 +110,6 @@ def _fraction(kind: str, value: Any) -> float:
         what = "above 0" if kind == "r" else "between 0 and 1"
         raise DataError(f"{kind} = {value}; expected a number {what}: both sources are trained on.")
     return found
-
-
-def _as_kind(kind: str, shares: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Ends and levels of shares of the second source, or of the ratios that they are."""
-    found = shares / (1 - shares) if kind == "r" else shares
-    return float(found[0]), float(found[1]), found[2:]
 
 
 def _of_many(view: Objectives, shares: Any) -> Compositions:

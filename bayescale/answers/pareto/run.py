@@ -48,6 +48,10 @@ def pareto(
     differences; with more than two losses or sources, mixtures on a lattice are combined with
     sizes between the losses' own best ones. Points that another one betters are marked.
 
+    With drift each loss is moved by its own at the budget's compute, which changes the weights that
+    a point implies; beyond the runs sizes on the frontier wander, and so do the shares that weights
+    choose (`bayescale.answers.wander`).
+
     Parameters
     ----------
     fit : Fit

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bayescale.answers.law_draws import LawDraws
 from bayescale.answers.serving.isoloss import least_loss
 from bayescale.answers.serving.price import Served
-from bayescale.answers.surface import LawDraws
 from bayescale.tables import intervals, quantity
 
 GRID = 81  # numbers of tokens compared

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bayescale.answers.law_draws import LawDraws
 from bayescale.answers.serving.price import Served
-from bayescale.answers.surface import LawDraws
 
 SCAN = 16  # tokens tried along each curve before the minimum is refined
 LEFT = 0.1  # e-folds of tokens below the training optimum, where the price still falls

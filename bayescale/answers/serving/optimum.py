@@ -8,12 +8,13 @@ import numpy as np
 from bayescale.answers.allocation import check_law
 from bayescale.answers.beyond import beyond_warning
 from bayescale.answers.budgets import budget_notes, price_of
+from bayescale.answers.law_draws import LawDraws
 from bayescale.answers.points import reach, read_values, say_reach
 from bayescale.answers.serving.choice import ServedChoice, best_served
 from bayescale.answers.serving.isoloss import cheapest
 from bayescale.answers.serving.price import Served
 from bayescale.answers.serving.result import InferenceOptimum
-from bayescale.answers.surface import LawDraws, best_size, compute_for_loss, surface
+from bayescale.answers.surface import best_size, compute_for_loss, surface
 from bayescale.answers.wander import MovedSurface, compute_range, moved
 from bayescale.errors import DataError, FitError
 from bayescale.tables import quantity
