@@ -30,6 +30,8 @@ def fit_lines(fit: "Fit", path: str) -> tuple[list[str], str]:
     caveat : str
         What a fit doesn't record; empty where nothing is missing.
     """
+    if not fit.has_runs:
+        return [fit.extent.again], ""
     open_points = []
     source = fit.extent.source
     if source == "DataFrame":

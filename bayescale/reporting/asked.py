@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescale.answers.points import read_values
 from bayescale.errors import FitError
 from bayescale.tables import quantity
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 TIMES = 10.0  # the largest run, where nothing is asked
 RESOURCES = ("N", "D", "C")
+SPENDING = ("capability", "capability-loss")  # of what a budget buys, though no run tells C
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,34 @@ def read_asked(
         usual = _usual(fit, asked)
         words = question or _in_words(fit, usual.points, usual.budgets)
         return Asked(usual.points, usual.budgets, (), asked, False, words, usual.default)
-    points = dict(known) | dict(at or {})
-    budgets = known.get("C", ())
     reads_compute = "C" in fit.law.columns
-    if {"N", "D"} <= set(known) or (set(known) == {"C"} and not reads_compute):
+    if set(known) == {"C"} and not at and (is_isoflop(fit) or not reads_compute):
+        return _of_budgets(fit, known["C"], asked, question)
+    points = dict(known) | dict(at or {})
+    if {"N", "D"} <= set(known):
         points.pop("C", None)
+    budgets = () if reads_compute else known.get("C", ())
     sizes = known.get("N", ()) if budgets and "D" not in known else ()
-    if reads_compute and not fit.law.of_n_and_d:
-        budgets = () if "N" not in fit.law.columns else budgets
     words = question or _in_words(fit, points, budgets)
     return Asked(points, budgets, sizes, asked, True, words)
+
+
+def _of_budgets(
+    fit: "Fit", budgets: tuple[Any, ...], group: Mapping[str, Any], question: str
+) -> Asked:
+    """What budgets alone ask: how to split them, or what they buy."""
+    words = question or _in_words(fit, {}, budgets)
+    if fit.law.of_n_and_d or is_isoflop(fit):
+        return Asked({}, budgets, (), group, True, words)
+    buys = (fit.law.recipe or ("",))[0] in SPENDING or _largest_compute(fit) is not None
+    if not buys:
+        first = fit.law.number_columns[0]
+        raise FitError(
+            f"law '{fit.law.name}' reads {', '.join(fit.law.columns)}, so it says nothing of a "
+            f"budget; ask for a point: at={{'{first}': …}} (--at {first}=…)."
+        )
+    points, why = _scaled(fit, budgets, group)
+    return Asked(points, budgets, (), group, True, words, why)
 
 
 def _listed(values: Any) -> tuple[Any, ...]:
@@ -111,7 +131,7 @@ def _usual(fit: "Fit", group: Mapping[str, Any]) -> _Usual:
         largest = fit.extent.span("C").high
         why = f"No point was asked for, so the budget is {ten} the largest run's compute."
         return _Usual({}, (TIMES * largest,), why)
-    if (fit.law.recipe or ("",))[0] == "isoflop":  # its slices tell sizes, and no loss elsewhere
+    if is_isoflop(fit):
         why = f"No budget was asked for, so it is {ten} the largest slice's."
         return _Usual({}, (TIMES * fit.extent.span("C").high,), why)
     point = largest_run(fit, group)
@@ -129,12 +149,35 @@ def _usual(fit: "Fit", group: Mapping[str, Any]) -> _Usual:
     return _Usual(point, _budgets(fit), why)
 
 
+def _scaled(
+    fit: "Fit", budgets: tuple[Any, ...], group: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """For budgets of a law that splits none: the largest run again, its tokens as they buy."""
+    grown, largest = _grown(fit), _largest_compute(fit)
+    if largest is None or not grown or grown[0][0] != "D":
+        usual = _usual(fit, group)
+        return dict(usual.points), usual.default.replace("No point was asked for, so", "Besides,")
+    times = read_values("C", list(budgets)) / largest
+    point: dict[str, Any] = dict(largest_run(fit, group))
+    scaled = {n: [v * t for t in times] if n in grown else v for n, v in point.items()}
+    why = "Predicted is the largest run again, with as many tokens as the budget buys it."
+    return scaled, why
+
+
+def is_isoflop(fit: "Fit") -> bool:
+    """Whether a fit is of IsoFLOP slices, which tell sizes, and no loss elsewhere."""
+    return (fit.law.recipe or ("",))[0] == "isoflop"
+
+
+def _largest_compute(fit: "Fit") -> float | None:
+    name = next((n for n in ("compute", "C") if n in fit.extent), None)
+    return None if name is None else fit.extent.span(name).high
+
+
 def _budgets(fit: "Fit") -> tuple[Any, ...]:
     """Ten times the largest run's compute, where the runs tell it and the law isn't one of it."""
-    if "compute" in fit.extent:
-        return (TIMES * fit.extent.span("compute").high,)
-    known = "C" in fit.extent and (fit.law.columns != ("C",))
-    return (TIMES * fit.extent.span("C").high,) if known else ()
+    largest = _largest_compute(fit)
+    return () if largest is None or fit.law.columns == ("C",) else (TIMES * largest,)
 
 
 def _grown(fit: "Fit") -> list[str]:
@@ -183,6 +226,8 @@ def _in_words(fit: "Fit", points: Mapping[str, Any], budgets: tuple[Any, ...]) -
     if points:
         at = ", ".join(f"{name} = {_several(values)}" for name, values in points.items())
         return f"Which {fit.law.response} does a run with {at} reach?"
+    if not (fit.law.of_n_and_d or is_isoflop(fit)):
+        return f"What is the best use of {_several(budgets)} FLOP?"
     return (
         f"How should {_several(budgets)} FLOP be split between parameters and training tokens, and "
         f"which {fit.law.response} does that reach?"

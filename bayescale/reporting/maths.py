@@ -36,9 +36,9 @@ def mathml(latex: str) -> str:
     """
     from xml.etree.ElementTree import tostring
 
-    from latex2mathml.converter import Converter
+    from latex2mathml.converter import convert_to_element
 
-    tree = Converter(display="block").convert_to_element(latex)
+    tree = convert_to_element(latex, display="block")
     tree.set("display", "inline")
     tree.set("displaystyle", "true")
     _unescape(tree)

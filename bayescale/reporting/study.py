@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from bayescale.answers.beyond import beyond_warning
 from bayescale.errors import BayescaleError, DataError, FitError
-from bayescale.reporting.asked import Asked
+from bayescale.reporting.asked import Asked, is_isoflop
 
 if TYPE_CHECKING:
     from bayescale.answers.allocation import Allocation
     from bayescale.answers.isoflop.result import IsoFLOP
+    from bayescale.answers.mix.result import Mixture
     from bayescale.answers.prediction import Prediction
+    from bayescale.answers.selection.result import Selection
     from bayescale.check.extrapolation.result import Holdout
     from bayescale.check.predictive.result import PredictiveChecks
     from bayescale.fitted import Fit
 
 MOST_GROUPS = 6
+MIXED = 200  # draws, each of which has a best mixture of its own
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ class Study:
     @cached_property
     def slices(self) -> Told["IsoFLOP"]:
         """What a fit of IsoFLOP slices says of the budgets."""
-        if (self.fit.law.recipe or ("",))[0] != "isoflop":
+        if not is_isoflop(self.fit):
             return Told(None, "")
 
         def read() -> "IsoFLOP":
@@ -130,6 +133,37 @@ class Study:
             return isoflop(self.fit, C=list(self.asked.budgets) or None)
 
         return told(read)
+
+    @cached_property
+    def mixture(self) -> Told["Mixture"]:
+        """The best mixture under the first budget; it takes compiling, so only if one was asked."""
+        if (self.fit.law.recipe or ("",))[0] != "mixture":
+            return Told(None, "")
+        if not (self.asked.given and self.asked.budgets):
+            return Told(None, "give a budget (`--C`) to ask for the best mixture.")
+
+        def solve() -> "Mixture":
+            from bayescale.answers.mix.run import mix
+
+            budget, group = self.asked.budgets[0], self.asked.group
+            return mix(self.fit, C=budget, draws=MIXED, seed=self.seed, **group)
+
+        return told(solve)
+
+    @cached_property
+    def selection(self) -> Told["Selection"]:
+        """The backbone to train on each budget that was asked for."""
+        if (self.fit.law.recipe or ("",))[0] not in ("capability", "capability-loss"):
+            return Told(None, "")
+        if not (self.asked.given and self.asked.budgets):
+            return Told(None, "give a budget (`--C`) to ask which backbone to train.")
+
+        def choose() -> "Selection":
+            from bayescale.answers.selection.run import select
+
+            return select(self.fit, C=list(self.asked.budgets), seed=self.seed)
+
+        return told(choose)
 
     def _at(self, points: Mapping[str, Any], where: Mapping[str, Any]) -> "Prediction":
         return self.fit.predict(seed=self.seed, **points, **where)
@@ -174,7 +208,8 @@ class Study:
         for found in (self.predictions.answer or [], self.allocations.answer or []):
             for _, answer in found:
                 lines += answer.warnings
-        lines += self.slices.answer.warnings if self.slices.answer is not None else ()
+        for other in (self.slices.answer, self.mixture.answer, self.selection.answer):
+            lines += other.warnings if other is not None else ()
         known = {f"{p.check}: {p}" for p in self.fit.gate.problems} | set(self.fit.warnings)
         far = beyond_warning(self.fit.model.drift is not None)
         # what intervals beyond the runs are worth is said once, whatever answers begin it with

@@ -8,7 +8,9 @@ from bayescale.reporting.sections.worth_of import worth_of
 from bayescale.tables import intervals, quantity, with_spread
 
 if TYPE_CHECKING:
+    from bayescale.answers.mix.result import Mixture
     from bayescale.answers.prediction import Prediction
+    from bayescale.answers.selection.result import Selection
     from bayescale.reporting.study import Study
 
 MOST = 6  # headlines; a table has them all
@@ -35,18 +37,25 @@ def answer(study: "Study") -> Iterator[Block]:
 
 def headlines(study: "Study") -> Iterator[str]:
     """The answer, a sentence for each group and point or budget."""
-    optima, points = study.allocations.answer or [], study.predictions.answer or []
     if study.asked.points:
-        for label, found in points:
+        for label, found in study.predictions.answer or []:
             for k in range(len(found)):
                 yield _of(label) + _point(found, k)
-        optima = optima if study.asked.given and study.asked.budgets else []
-    runs = dict(points) if not study.asked.points else {}
-    for label, best in optima:
-        for k in range(len(best.C)):
-            yield _of(label) + _split(
-                float(best.C[k]), best.draws["N_opt"][:, k], best.draws["D_opt"][:, k]
-            )
+    if not study.asked.points or (study.asked.given and study.asked.budgets):
+        yield from _splits(study)
+    if study.selection.answer is not None:
+        yield from _chosen(study.selection.answer)
+    if study.mixture.answer is not None:
+        yield _mixed(study.mixture.answer)
+
+
+def _splits(study: "Study") -> Iterator[str]:
+    """How to split each budget, and what a run of the best size reaches."""
+    runs = {} if study.asked.points else dict(study.predictions.answer or [])
+    for label, best in study.allocations.answer or []:
+        for k, budget in enumerate(best.C):
+            sizes, tokens = best.draws["N_opt"][:, k], best.draws["D_opt"][:, k]
+            yield _of(label) + _split(float(budget), sizes, tokens)
             if label in runs:
                 yield _of(label) + _run(runs[label], k)
     if study.slices.answer is not None:
@@ -54,6 +63,25 @@ def headlines(study: "Study") -> Iterator[str]:
         sizes, tokens = found.n_opt(found.asked), found.d_opt(found.asked)
         for k, budget in enumerate(found.asked):
             yield _split(float(budget), sizes[:, k], tokens[:, k])
+
+
+def _chosen(found: "Selection") -> Iterator[str]:
+    """The backbone to train on each budget."""
+    for k, name in enumerate(found.chosen):
+        sure = float(found.p_best[k, found.models.index(name)])
+        yield (
+            f"Best backbone to train on {quantity(float(found.C[k]))} FLOP: {name} (the best with "
+            f"probability {sure:.2f})."
+        )
+
+
+def _mixed(found: "Mixture") -> str:
+    """The best mixture: each source's share."""
+    shares = []
+    for k, name in enumerate(found.sources):
+        q = intervals(100 * found.draws["share"][:, k])
+        shares.append(f"{name} {q['median']:.0f}% ({q['q05']:.0f} to {q['q95']:.0f}%)")
+    return f"Best mixture at {found.budget}: {', '.join(shares)} of the tokens (90% intervals)."
 
 
 def _of(label: str) -> str:
@@ -132,4 +160,5 @@ def _points(found: "Prediction", label: str) -> Grid:
     at = f" at {', '.join(f'{n} = {v}' for n, v in shared.items())}" if shared else ""
     caption = f"{_of(label)}Predicted {found.response}{unit}{at}: the law, and one more run."
     columns = [*(n for n in found.points if n not in shared), found.response]
-    return Grid([*columns, "90% of the law", "90% of a run"], rows, caption, columns[:1])
+    words = [n for n in columns if n in found.points and isinstance(found.points[n][0], str)]
+    return Grid([*columns, "90% of the law", "90% of a run"], rows, caption, words)

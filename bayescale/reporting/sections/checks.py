@@ -20,6 +20,7 @@ CHEAP = 5_000_000  # rows times draws up to which leave-one-out is a matter of s
 
 def checks(study: "Study") -> Iterator[Block]:
     """Blocks of the section."""
+    study.fit.runs.require([], by="a check")  # a fit without its runs says so, once
     yield Heading("Posterior predictive checks")
     found = study.checks.answer
     if found is None:

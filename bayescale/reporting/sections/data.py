@@ -32,17 +32,23 @@ def data(study: "Study") -> Iterator[Block]:
     pairs.append(("SHA-256", extent.sha256))
     yield Facts(pairs)
     yield _ranges(fit)
-    derived = fit.runs.derived if fit.has_runs else frozenset()
-    taken = [
-        f"{role} {'is computed:' if role in derived else 'was read from the column'} {name}"
-        for role, name in extent.columns.items()
-    ]
-    yield Bullets(taken)
+    yield Bullets(list(_taken(fit)))
     if extent.flags:
         yield Words("What the reader noted:")
         yield Bullets([f"{flag.kind}: {flag.message}" for flag in extent.flags], "note")
     if not fit.has_runs:
-        yield Words(f"This fit was shipped without its runs. {extent.again}", "note")
+        yield Words(f"This fit was shipped without its runs; `{extent.again}` reads them.", "note")
+
+
+def _taken(fit: "Fit") -> Iterator[str]:
+    """What was read from which column, and what was computed."""
+    for role, name in fit.extent.columns.items():
+        if not fit.has_runs:  # a formula or a column: their names tell
+            yield f"{role} is from: {name}"
+        elif role in fit.runs.derived:
+            yield f"{role} was computed: {name}"
+        else:
+            yield f"{role} was read from the column {name}"
 
 
 def _shown(fit: "Fit", column: str) -> bool:

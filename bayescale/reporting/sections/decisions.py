@@ -1,7 +1,7 @@
 """What to do by this fit: the best split of budgets, or the answers that the law can give."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bayescale.errors import BayescaleError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bayescale.reporting.study import Study
     from bayescale.tables import Table
 
-HEADS = (("", "what"),)
+MOST = 24  # rows of a table; of more the first and the last
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,12 @@ def _table(table: "Table", caption: str) -> Iterator[Block]:
     """An answer's table with intervals in the cells of their medians, and its notes."""
     grid = grid_of(table, caption, "what")
     pairs = [a for a, b in zip(grid.columns, grid.columns[1:], strict=False) if b == "90%"]
-    yield joined_columns(grid, pairs)
+    shown = joined_columns(grid, pairs)
+    if len(shown.rows) > MOST:
+        cut = len(shown.rows) - MOST
+        rows = [*shown.rows[: MOST // 2], *shown.rows[-MOST // 2 :]]
+        shown = replace(shown, rows=rows, caption=f"{caption} {cut} rows between are left out.")
+    yield shown
     if table.notes:
         yield Bullets(list(table.notes), "note")
 
@@ -132,6 +137,18 @@ def _frontier(study: "Study") -> Iterator[Block]:
     yield Pictures([axes_picture(draw, alt, "Losses that can be had together.", answer=found)])
 
 
+def _mixture(study: "Study") -> Iterator[Block]:
+    from bayescale.plot import mixture
+
+    found = study.mixture.answer
+    if found is None:
+        yield Words(f"Not given: {study.mixture.refusal}", "note")
+        return
+    yield from _table(found.table(), "Shares of the best mixture, the size free.")
+    alt = "Best share of each source, with 50% and 90% intervals."
+    yield Pictures([axes_picture(mixture, alt, "The best mixture.", answer=found)])
+
+
 def _worth(study: "Study") -> Iterator[Block]:
     from bayescale.answers.worth import worth
     from bayescale.plot import worth as draw
@@ -176,12 +193,10 @@ def _slices(study: "Study") -> Iterator[Block]:
 
 
 def _select(study: "Study") -> Iterator[Block]:
-    from bayescale.answers.selection.run import select
-
-    if not study.asked.budgets:
-        yield Words("Give a budget (--C) to ask which backbone to train with it.", "note")
+    found = study.selection.answer
+    if found is None:
+        yield Words(f"Not given: {study.selection.refusal}", "note")
         return
-    found = select(study.fit, C=list(study.asked.budgets), seed=study.seed)
     yield from _table(found.table(), "Which backbone to train on the budget.")
 
 
@@ -193,7 +208,7 @@ def _transfer(study: "Study") -> Iterator[Block]:
     found = transfer_tax(study.fit)
     yield from _table(found.table(), "How each text benchmark carries over.")
     alt = "How each text benchmark carries over, with 50% and 90% intervals."
-    size = (SIZE[0], picture_size(found)[1])
+    size = picture_size(found)
     yield Pictures(
         [picture(lambda f: draw(found, ax=f.add_subplot(), title=None), alt, "Transfer.", size)]
     )
@@ -214,6 +229,7 @@ DECISIONS = (
     Decision("Best size of each budget", _family("isoflop"), _slices),
     Decision("Best size by composition", _family("decoupled"), _optima),
     Decision("Frontier between losses", _family("decoupled"), _frontier),
+    Decision("Best mixture", _family("mixture"), _mixture),
     Decision("Best size with limited data", _limits_data, _limited),
     Decision("Which backbone", _family("capability", "capability-loss"), _select),
     Decision("Transfer of text benchmarks", _family("capability", "capability-loss"), _transfer),
