@@ -165,6 +165,10 @@ class Shown:
     def _repr_html_(self) -> str:
         return self.table().html()
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows where there is no HTML: not the arrays, but the table."""
+        printer.text(str(self))
+
 
 def intervals(draws: Any) -> dict[str, float]:
     """Quantiles of draws under the names that every answer uses, as plain numbers."""

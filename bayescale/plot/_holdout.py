@@ -67,9 +67,11 @@ def holdout(
         )
     held = {label: joined([o.held for o in result.of(label)]) for label in chosen}
     narrow = figure is not None and canvas.figure_width(figure) < NARROW
-    axes, figure = canvas.panels(
-        len(held) + 1, ax, figure, "one a law and the coverage", 1 if narrow else canvas.COLUMNS
-    )
+    columns, size = (1 if narrow else canvas.COLUMNS), (4.4, 3.2)
+    if figure is None and len(held) == canvas.COLUMNS:  # two laws and their coverage in one row
+        columns, size = 3, (3.4, 3.2)
+    what = "one a law and the coverage"
+    axes, figure = canvas.panels(len(held) + 1, ax, figure, what, columns, size)
     limits = _limits(list(held.values()))
     for k, (panel, (label, runs)) in enumerate(zip(axes, held.items(), strict=False)):
         _predicted(panel, runs, limits)

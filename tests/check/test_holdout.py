@@ -196,6 +196,16 @@ def test_a_failed_gate_is_repeated(grouped, monkeypatch):
     assert record["converged"] is False
 
 
+def test_a_warning_is_no_failed_gate(unsampled, grouped, monkeypatch):
+    from bayescale.fitted import Fit
+
+    monkeypatch.setattr(Fit, "warnings", property(lambda _: ("checkpoints: too sure.",)))
+    result = holdout("chinchilla", grouped)
+    said = [w for w in result.warnings if "checkpoints" in w]
+    assert said == ["chinchilla: 1 of 1 fits warned; compute:10: checkpoints: too sure."]
+    assert not any("failed their gate" in w for w in result.warnings)
+
+
 def test_many_runs_are_predicted_in_parts(unsampled, monkeypatch):
     table = read_runs(sweep(7, rows=50))
     whole = holdout("chinchilla", table, split="fraction:0.2").to_frame()

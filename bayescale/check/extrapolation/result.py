@@ -156,12 +156,15 @@ class Holdout(Shown):
 
     def _of_fits(self) -> Iterator[str]:
         for label in self.labels:
-            all_of, failed = self.of(label), [o for o in self.of(label) if o.warnings]
-            for first in failed[:1]:
-                gate = first.gate
-                what = "warned" if gate is None else "failed their gate"
-                said = first.warnings[0] if gate is None else gate.headline()
-                yield f"{label}: {len(failed)} of {len(all_of)} fits {what}; {first.split}: {said}"
+            all_of = self.of(label)
+            failed = [(o, o.gate) for o in all_of if o.gate is not None and not o.gate.converged]
+            warned = [o for o in all_of if o.warnings and (o.gate is None or o.gate.converged)]
+            for first, gate in failed[:1]:
+                count = f"{len(failed)} of {len(all_of)} fits failed their gate"
+                yield f"{label}: {count}; {first.split}: {gate.headline()}"
+            for first in warned[:1]:
+                count = f"{len(warned)} of {len(all_of)} fits warned"
+                yield f"{label}: {count}; {first.split}: {first.warnings[0]}"
 
     def _of_failures(self) -> Iterator[str]:
         for missing in self.failures:
