@@ -169,6 +169,11 @@ class Shown:
         """What IPython shows where there is no HTML: not the arrays, but the table."""
         printer.text(str(self))
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let each answer's own class have it: IPython takes a dataclass's repr before a base's."""
+        super().__init_subclass__(**options)
+        cls._repr_pretty_ = Shown._repr_pretty_
+
 
 def intervals(draws: Any) -> dict[str, float]:
     """Quantiles of draws under the names that every answer uses, as plain numbers."""
