@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FEW = 8  # so many values of a quantity are told one by one
 MOST_GROUPS = 60  # of a column; more are runs, not groups
 
+NUMBERS = ("low", "high", "mean", "median", "centre", "least")  # of a span
+
 Spans = Mapping[str, "Span"]
 
 
@@ -132,11 +134,10 @@ class Extent:
             return known
         if price.kind == self.cost.kind == "six_nd":
             by = price.factor / self.cost.factor
-            return Span(*(by * x for x in list(asdict(known).values())[:-1]))
+            return _span({name: by * getattr(known, name) for name in NUMBERS})
         sizes, tokens = self.span("N"), self.span("tokens" if "tokens" in self else "D")
-        names = [name for name in asdict(known) if name != "levels"]
-        at = {n: float(price.flops(getattr(sizes, n), getattr(tokens, n))) for n in names}
-        return Span(**at)
+        at = {n: price.flops(getattr(sizes, n), getattr(tokens, n)) for n in NUMBERS}
+        return _span({name: float(value) for name, value in at.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record."""
@@ -160,9 +161,14 @@ def extent_from_dict(record: Mapping[str, Any]) -> Extent:
     return Extent(**told)
 
 
+def _span(numbers: Mapping[str, float], levels: tuple[float, ...] = ()) -> Span:
+    """A span of these numbers, by name."""
+    return Span(*(float(numbers[name]) for name in NUMBERS), levels)
+
+
 def _spans(record: Mapping[str, Any]) -> dict[str, Span]:
     return {
-        name: Span(**{k: tuple(v) if k == "levels" else v for k, v in span.items()})
+        name: _span({k: span[k] for k in NUMBERS}, tuple(span["levels"]))
         for name, span in record.items()
     }
 

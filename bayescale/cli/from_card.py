@@ -46,6 +46,7 @@ def fit_card(path: str, given: typer.Context, device: str, quiet: bool, bar: boo
     record = card(path)
     seed = given.params["seed"] if "seed" in told else None
     how, table = arguments(record, path, seed), runs_of(record, path)
+    how |= {"device": device, "progress": None if bar else False}
     if not quiet:
         show(f"{record.title}: {record.law}", table.describe())
-    return fit(record.law, table, **how | {"device": device}, progress=None if bar else False)
+    return fit(record.law, table, **how)

@@ -68,7 +68,9 @@ def runs_of(told: Card, where: str) -> "Runs":
         )
     reading: dict[str, Any] = {"columns": dict(data.columns), "units": dict(data.units)}
     reading |= {"where": data.where, "drop_missing": data.drop_missing}
-    reading["curves"] = Curves(**data.curves.model_dump()) if data.curves else None
+    reading["curves"] = (
+        Curves(**data.curves.model_dump(exclude_defaults=True)) if data.curves else None
+    )
     for name, value in (family.reading if family else {}).items():
         both = isinstance(value, Mapping)
         reading[name] = {**value, **reading[name]} if both else value
