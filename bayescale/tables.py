@@ -190,7 +190,9 @@ def render(item: Any, width: int = 110) -> str:
     from rich.console import Console
 
     out = StringIO()
-    Console(file=out, width=width, no_color=True, highlight=False).print(item)
+    # in a notebook rich would show it there in place of writing it
+    console = Console(file=out, width=width, no_color=True, highlight=False, force_jupyter=False)
+    console.print(item)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
 
