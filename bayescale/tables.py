@@ -191,8 +191,8 @@ def render(item: Any, width: int = 110) -> str:
 
     out = StringIO()
     # in a notebook rich would show it there in place of writing it, and in bold
-    plain = {"no_color": True, "highlight": False, "force_jupyter": False, "force_terminal": False}
-    console = Console(file=out, width=width, **plain)
+    off = dict.fromkeys(("highlight", "force_jupyter", "force_terminal"), False)
+    console = Console(file=out, width=width, no_color=True, **off)
     console.print(item)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
