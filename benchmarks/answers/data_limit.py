@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import bayescale as bs
-from bayescale.answers.data_limit import Limited
+from bayescale.answers.limited import Limited
 from bayescale.answers.surface import best_size, surface
 from bayescale.data.cost import SIX_ND
 from bayescale.data.overrepetition import harmed
@@ -36,11 +36,19 @@ class Published:
     """The paper's coefficients as laws of one draw."""
 
     size: int = 1
+    wander: float = 0.0
 
     def mean(self, draw: Any, **inputs: Any) -> np.ndarray:
         """Loss at N, D, U."""
         del draw
         return np.asarray(repetition().mean(**PAPER, **inputs))
+
+    ranked = mean
+
+    def held(self, N: np.ndarray, D: np.ndarray) -> "Published":
+        """The same: it has no drift."""
+        del N, D
+        return self
 
 
 def spread(draws: np.ndarray, digits: int = 3) -> list[str]:

@@ -181,7 +181,9 @@ def test_the_single_choice_is_judged_where_optima_wander_to(two):
     assert score(*grid).mean(0).min() > here.mean() - 1e-4
     plain = answer.plane.losses(every, np.log(choice.N), choice.shares, C)
     np.testing.assert_allclose(choice.loss, plain)  # what `predict` says of that run
-    assert "log ratio of two best shares is taken to err by 0.17" in " ".join(str(answer).split())
+    assert "log ratio of two best shares is taken to err by 0.1 per e-fold" in " ".join(
+        str(answer).split()
+    )
 
 
 def test_answers_beyond_the_runs_say_what_their_intervals_allow_for(two, exact, pair):
@@ -247,7 +249,7 @@ def test_best_shares_and_sizes_wander_beyond_and_cost_regret(pair, mixed):
     assert ratio[1].std() > 2 * ratio[0].std()
     assert log_sd(beyond.draws["N"]) > 2 * log_sd(inside.draws["N"])
     assert beyond.recommended.expected_regret > 10 * inside.recommended.expected_regret
-    assert "taken to err by 0.17" in " ".join(beyond.notes)
+    assert "taken to err by 0.1 per e-fold" in " ".join(beyond.notes)
     assert not any("taken to err" in n for n in inside.notes)
 
 
