@@ -209,16 +209,24 @@ def largest_run(fit: "Fit", group: Mapping[str, Any]) -> dict[str, float]:
             rows &= table[column].astype(str).to_numpy() == str(name)
     if not rows.any():
         raise FitError(f"no run is of {', '.join(f'{k}={v}' for k, v in group.items())}.")
-    order = next((c for c in ("C", "D", "N") if c in table), None)
-    if order is None:
-        worse = fit.law.response in ("loss", "error")
-        merit = fit.runs.column(fit.law.response).astype(float) * (-1 if worse else 1)
-    else:
-        merit = fit.runs.column(order).astype(float)
-    if not set(_grown(fit)) and fit.law.response not in ("loss", "error"):
-        merit = fit.runs.column(fit.law.response).astype(float)
+    merit = _merit(fit)
     best = int(np.argmax(np.where(rows & np.isfinite(merit), merit, -np.inf)))
     return {c: float(fit.runs.column(c)[best]) for c in columns}
+
+
+def _merit(fit: "Fit") -> np.ndarray:
+    """How large each run is, shape (run,): its compute, else tokens or size, else its response."""
+    table, columns = fit.runs.table, fit.law.number_columns
+    tokens = [c for c in columns if c == "D" or c.startswith("D_")]
+    if "C" in table:
+        return fit.runs.column("C").astype(float)
+    if tokens:
+        every = np.sum([fit.runs.column(c).astype(float) for c in tokens], axis=0)
+        return every * fit.runs.column("N").astype(float) if "N" in columns else every
+    if "N" in columns:
+        return fit.runs.column("N").astype(float)
+    worse = fit.law.response in ("loss", "error")
+    return fit.runs.column(fit.law.response).astype(float) * (-1 if worse else 1)
 
 
 def _in_words(fit: "Fit", points: Mapping[str, Any], budgets: tuple[Any, ...]) -> str:
