@@ -29,6 +29,10 @@ def command(
     stack: Annotated[
         bool, typer.Option("--stack", help="Also the weighted mixture of the laws.")
     ] = False,
+    shift: Annotated[
+        bool,
+        typer.Option("--shift", help="Also each law moved by what it misses of the largest runs."),
+    ] = False,
     by: Annotated[
         str | None,
         _option("COLUMN", "Names the run: its rows are left out together to weigh the stack."),
@@ -106,7 +110,7 @@ def command(
     result = holdout(
         {name: replace(model.law, noise=model.noise) for name, model in models.items()}, table,
         split=split, pooling=first.pooling, points=split_values(point) or (),
-        stack=stack, by=by,
+        stack=stack, shift=shift, by=by,
         seed=seed, draws=draws, **spread,
     )  # fmt: skip
     answer(result, json)

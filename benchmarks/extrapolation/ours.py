@@ -7,6 +7,7 @@ from typing import Any
 
 from bayescale.check.extrapolation.predict import Task, by_points, by_posterior, by_stack
 from bayescale.check.extrapolation.result import Missing, Outcome
+from bayescale.check.extrapolation.shift import smaller
 from bayescale.check.extrapolation.splits import make_splits
 from bayescale.fitted import Fit
 from bayescale.many.job import stream_fits
@@ -74,8 +75,8 @@ def run(
     spread = {"workers": workers, "progress": False}
     sampling = {"seed": asked.seed, "draws": asked.draws, **spread}
     parts = {"all": train}
-    if asked.inside and (smaller := inside.smaller(train)) is not None:
-        parts["inside"] = smaller
+    if asked.inside and (part := smaller(train)) is not None:
+        parts["inside"] = part
     found = {law: dict(stream_fits(law, parts, **sampling)) for law in asked.laws}
     outcomes = [by_posterior(task, law, split.name, found[law]["all"]) for law in asked.laws]
     for point in asked.points:

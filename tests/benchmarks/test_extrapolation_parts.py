@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bayescale.check.at_runs import at_runs
+from bayescale.check.extrapolation.shift import Shift, find_shift, larger, shifted_at_runs, smaller
 from bayescale.data import read_runs
+from bayescale.errors import FitError
+from bayescale.noise import Noise
 from bayescale.priors import LogNormal
-from benchmarks.extrapolation import inside, scales, slices, sweeps
+from benchmarks.extrapolation import scales, slices, sweeps
 from benchmarks.extrapolation.kept import Kept
 from benchmarks.extrapolation.record import Record
 from tests.answers.conftest import made_up
@@ -46,39 +50,50 @@ def runs():
 
 def test_the_pseudo_split_is_of_the_fitted_runs_alone(runs):
     train = runs.select(np.arange(40) < 30, "some")
-    part = inside.smaller(train)
+    part = smaller(train)
     assert part is not None
     C, own = train.column("C"), part.column("C")
     assert own.max() <= C.max() / np.sqrt(10) * (1 + 1e-9)
     assert len(part) == (C.max() / np.sqrt(10) * (1 + 1e-9) >= C).sum()
-    assert inside.smaller(train.select(np.argsort(np.argsort(C)) < 6, "few")) is None
+    assert smaller(train.select(np.argsort(np.argsort(C)) < 6, "few")) is None
 
 
 def test_a_shift_moves_predictions_and_their_density(runs):
     fit = made_up("chinchilla", runs, draws=200, spread=0.05)
     test = runs.select(np.arange(40) < 5, "few")
-    shift = np.linspace(-0.1, 0.2, 5)
-    plain, moved = (inside.shifted(fit, test, s, seed=0) for s in (np.zeros(5), shift))
+    C = test.column("C")
+    shift = Shift(-0.05, float(np.sort(C)[1]), 7)
+    move = shift.at(C)
+    assert (move == 0).sum() == 2  # nothing moves inside
+    assert np.allclose(move, -0.05 * np.maximum(np.log(C / np.sort(C)[1]), 0))
+    plain, moved = at_runs(fit, test), shifted_at_runs(fit, test, shift)
     assert np.allclose(moved.observed, plain.observed)
-    for q in plain.quantiles:
-        assert np.allclose(np.log(moved.quantiles[q] / plain.quantiles[q]), shift)
-    # the density is that of moved draws: of log loss, by histogram-free identity of a shift
-    back = replace(test, table=test.table.assign(loss=test.column("loss") * np.exp(-shift)))
-    there = inside.shifted(fit, back, np.zeros(5), seed=0)
-    assert np.allclose(moved.log_score, there.log_score - shift)
+    assert np.allclose(np.log(moved.replicate / plain.replicate), move)
+    # a density: that of the response moved back, in the response's own unit
+    back = replace(test, table=test.table.assign(loss=test.column("loss") * np.exp(-move)))
+    assert np.allclose(moved.log_density, at_runs(fit, back).log_density - move)
 
 
 def test_a_slope_is_the_error_per_efold(runs):
     fit = made_up("chinchilla", runs.select(runs.column("C") < 1e19, "small"), draws=50, spread=0)
-    larger = inside.larger(runs, fit)
-    assert larger.column("C").min() > fit.runs.column("C").max()
-    from bayescale.check.at_runs import at_runs
-
-    found = at_runs(fit, larger, seed=0)
-    reach = inside.reach(larger, fit.runs)
+    held = larger(runs, fit)
+    assert held.column("C").min() > fit.runs.column("C").max()
+    found = at_runs(fit, held)
+    reach = np.log(held.column("C") / fit.runs.column("C").max())
     middle = np.exp(np.median(np.log(found.replicate), axis=0))
-    off = replace(found, observed=middle * np.exp(0.03 * reach))
-    assert inside.slope_of(off, fit, runs) == pytest.approx(0.03)
+    table = runs.table.copy()
+    table.loc[runs.column("C") >= 1e19, "loss"] = middle * np.exp(0.03 * reach)
+    shift = find_shift(fit, replace(runs, table=table))
+    assert shift.slope == pytest.approx(0.03)
+    assert shift.largest == runs.column("C").max()
+    assert shift.n_held == len(held)
+    assert find_shift(None, runs).at(1e30) == 0
+
+
+def test_a_law_of_another_scale_has_no_shift(runs):
+    fit = made_up("chinchilla", runs.select(runs.column("C") < 1e19, "small"), Noise(on="response"))
+    with pytest.raises(FitError, match="scatters on the response; a shift is one of log"):
+        find_shift(fit, runs)
 
 
 def test_draws_under_another_prior():
@@ -123,7 +138,7 @@ def row(sweep, law, measured, low, high, spreads=()):
 
 def test_shares_of_slices_and_the_spread_of_other_families():
     narrow, wide = [-0.1, 0.1], [-1.0, 1.0]
-    pairs = [narrow, narrow, narrow, wide, wide]
+    pairs = [wide if s >= 0.24 else narrow for s in slices.SPREADS]
     found = [row(s, law, 0.5, -1, 0.4) for s in ("porian", "llama3-isoflop") for law in slices.LAWS]
     found = [replace(r, spreads=pairs) if r.law == "auto" else r for r in found]
     found.append(row("porian", "chinchilla", 0.5, -1, 0.6))

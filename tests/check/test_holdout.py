@@ -10,6 +10,7 @@ from scipy import stats
 
 import bayescale as bs
 from bayescale.check import holdout
+from bayescale.check.extrapolation.shift import find_shift, smaller
 from bayescale.data import read_runs
 from bayescale.errors import DataError, FitError, LawError
 from bayescale.many.result import Failure
@@ -177,6 +178,28 @@ def test_the_stack_is_the_mixture_with_the_weights_found(grouped, monkeypatch):
     # a mixture's distribution function is the weighted mean; 4 SDs of 3,000 draws' share
     assert np.abs(pit["stack"] - mixed).max() < 4 * np.sqrt(0.25 / 3000)
     assert f"chinchilla {weights['chinchilla']:.2f}" in str(result)
+
+
+def test_a_shift_carries_on_what_is_missed_inside(unsampled, grouped):
+    result = holdout("chinchilla", grouped, split="compute:10", shift=True)
+    assert result.labels == ("chinchilla", "chinchilla shifted")
+    plain, moved = (result.of(label)[0].held for label in result.labels)
+    train = grouped.select(result.splits[0].train, "fitted")
+    within = made_up("chinchilla", smaller(train))
+    shift = find_shift(within, train)
+    assert shift.n_held > 0
+    assert shift.slope != 0
+    move = shift.at(grouped.column("C")[result.splits[0].test])
+    assert np.allclose(np.log(moved.quantiles["median"] / plain.quantiles["median"]), move)
+    assert not result.failures
+
+
+def test_too_few_runs_are_not_shifted(unsampled, grouped):
+    few = grouped.select(np.argsort(np.argsort(grouped.column("C"))) >= 30, "the largest")
+    result = holdout("chinchilla", few, split="fraction:0.7", shift=True)
+    plain, moved = (result.of(label)[0] for label in result.labels)
+    assert np.allclose(plain.held.quantiles["median"], moved.held.quantiles["median"])
+    assert any("fewer than 8 runs" in w for w in moved.warnings)
 
 
 def test_a_failed_gate_is_repeated(grouped, monkeypatch):

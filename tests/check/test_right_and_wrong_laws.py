@@ -12,7 +12,7 @@ import bayescale as bs
 from benchmarks.extrapolation.simulated import AUTO, coverage, plain, ratios, run
 from benchmarks.extrapolation.truths import BUDGETS, RIGHT, WRONG, design, sweep
 
-REPEATS, DRAWS = 3, 100
+REPEATS, DRAWS = 3, 60
 CHANCE = 0.01  # that a test of coverage fails by bad luck, if coverage is what it should be
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from bayescale.check.at_runs import AtRuns, at_runs
 from bayescale.check.extrapolation.held import Held, held_from_draws, joined
 from bayescale.check.extrapolation.result import Missing, Outcome
+from bayescale.check.extrapolation.shift import LEAST, find_shift, shifted_at_runs
 from bayescale.check.extrapolation.splits import Split
 from bayescale.errors import BayescaleError
 from bayescale.fitted import Fit
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 CHUNK = 2000  # runs predicted at once: draws x runs have to lie in memory
 POINTS = {"huber": 1e-3, "least_squares": float("inf")}  # estimator -> delta of its Huber loss
 STACK = "stack"
+SHIFTED = "{} shifted"
+TOO_FEW = f"Not shifted: fewer than {LEAST} runs lie below C_max/sqrt(10) of those that are fitted."
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,24 @@ def by_posterior(task: Task, label: str, split: str, found: Any) -> Outcome | Mi
         return held, found.gate, found.warnings
 
     return task.score(label, split, predict)
+
+
+def by_shift(task: Task, label: str, split: str, fit: Fit, within: Any) -> Outcome | Missing:
+    """Score a fit shifted by what its law, fitted to the smaller of the runs, missed inside.
+
+    ``within`` is that fit, a `Failure`, or None where there were too few runs.
+    """
+    name = SHIFTED.format(label)
+    if within is not None and not isinstance(within, Fit):
+        return Missing(name, split, f"inside: {within.error}")
+
+    def predict(test: "Runs") -> tuple[Any, ...]:
+        shift = find_shift(within, task.train(split), task.seed)
+        held = _held(task, test, lambda runs: shifted_at_runs(fit, runs, shift, task.seed))
+        warnings = fit.warnings if within is not None else (*fit.warnings, TOO_FEW)
+        return held, fit.gate, warnings
+
+    return task.score(name, split, predict)
 
 
 def by_points(

@@ -10,9 +10,11 @@ from bayescale.check.extrapolation.predict import (
     Task,
     by_points,
     by_posterior,
+    by_shift,
     by_stack,
 )
 from bayescale.check.extrapolation.result import Holdout, Missing, Outcome
+from bayescale.check.extrapolation.shift import smaller
 from bayescale.check.extrapolation.splits import Rule, Split, make_splits, parse_split, say_factor
 from bayescale.choosing import choose_all, example, find_family
 from bayescale.drift import Drift
@@ -44,6 +46,7 @@ def holdout(
     points: Sequence[str] = (),
     bootstrap: int = 200,
     stack: bool = False,
+    shift: bool = False,
     by: str | None = None,
     seed: int = 0,
     draws: int = 250,
@@ -79,6 +82,10 @@ def holdout(
     stack : bool
         Also predict by the mixture of the laws, weighted by leave-one-out stacking on the runs
         that were fitted.
+    shift : bool
+        Also predict by each law shifted: moved in log response by what the law, fitted to the runs
+        below C_max/sqrt(10) of those that are fitted, missed of the others, in proportion to the
+        reach ln C beyond the runs. One more fit a law and split.
     by : str, optional
         Column that names the run, whose rows are left out together when the stack is weighed;
         ``"row"`` for single rows. Default: decided as `bayescale.check.loo` does.
@@ -121,8 +128,10 @@ def holdout(
     fits: dict[str, dict[str, Fit]] = {}
     for label, key, fitted in _fits(task, models, folder, sampling | spread):
         found.append(by_posterior(task, label, key, fitted))
-        if stack and isinstance(fitted, Fit):
+        if (stack or shift) and isinstance(fitted, Fit):
             fits.setdefault(key, {})[label] = fitted
+    if shift:
+        found += _shifted(task, models, fits, sampling | spread)
     for point in points:
         for name, model in models.items():
             found += by_points(task, model.law, name, point, bootstrap, progress)
@@ -174,6 +183,23 @@ def _fits(
         setting = {"noise": model.noise, "pooling": model.pooling, "folder": own}
         for key, fitted in stream_fits(model.law, parts, **setting, **options):
             yield name, key, fitted
+
+
+def _shifted(
+    task: Task,
+    models: Mapping[str, Model],
+    fits: Mapping[str, Mapping[str, Fit]],
+    options: dict[str, Any],
+) -> Iterator[Outcome | Missing]:
+    """Each law in each split, shifted by a fit to the smaller of its runs."""
+    parts = {split: smaller(task.train(split)) for split in task.splits}
+    inside = {split: part for split, part in parts.items() if part is not None}
+    for name, model in models.items():
+        setting = {"noise": model.noise, "pooling": model.pooling}
+        within = dict(stream_fits(model.law, inside, **setting, **options)) if inside else {}
+        for split in task.splits:
+            if name in fits.get(split, {}):
+                yield by_shift(task, name, split, fits[split][name], within.get(split))
 
 
 def _known(law: Law | str) -> Law | str:
