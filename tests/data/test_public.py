@@ -23,7 +23,8 @@ COUNTS = {
     "gadre-rw": 35,
     "gemstones": 199,
     "misfitting": 81,
-    "step-law": 17, "step-law-sweep": 1730,
+    "step-law": 17,
+    "step-law-sweep": 1730,
     "llama3-isoflop": 133,
     "marin-comma": 85,
     "marin-dclm": 85,
@@ -35,6 +36,7 @@ COUNTS = {
 # of other designs: mixtures, repeated data, curves, experts, scores
 OTHERS = {
     "simulated-sweep": 72,
+    "step-law-sweep": 1730,
     "simulated-mixtures": 470,
     "simulated-text-multimodal": 294,
     "simulated-backbones": 170,
