@@ -24,7 +24,6 @@ COUNTS = {
     "gemstones": 199,
     "misfitting": 81,
     "step-law": 17,
-    "step-law-sweep": 1730,
     "llama3-isoflop": 133,
     "marin-comma": 85,
     "marin-dclm": 85,
