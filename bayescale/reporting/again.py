@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from inspect import signature
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +39,20 @@ def fit_lines(fit: "Fit", path: str) -> tuple[list[str], str]:
         open_points.append("the runs came as a table in Python: save them as runs.csv")
         source = "runs.csv"
     kept = [f.kind for f in fit.extent.flags if f.kind in CHANGED]
-    if kept:
+    if kept and not _known(source):  # a data set by name brings its own filter
         open_points.append(f"rows were left out (see Data: {', '.join(dict.fromkeys(kept))})")
     if fit.law.recipe is None and not _shipped(fit):
         open_points.append("the law is one of the user's own, which a command can't name")
     words = ["bayescale", "fit", _law_name(fit), source, *_options(fit), "-o", path]
     caveat = f"Before that: {'; '.join(open_points)}." if open_points else ""
     return [" ".join(quote(word) for word in words)], caveat
+
+
+def _known(source: str) -> bool:
+    """Whether the runs are a data set of this name, which knows how it is read."""
+    from bayescale.data.catalog import CATALOG
+
+    return source in {record.name for record in CATALOG}
 
 
 def _shipped(fit: "Fit") -> bool:
@@ -62,8 +70,8 @@ def _law_name(fit: "Fit") -> str:
     if family is None or _shipped(fit):
         return fit.law.name
     kept = {k: _word(v) for k, v in json.loads(recipe).items() if k in family.options}
-    usual = json.loads((family.example.recipe or ("", "{}"))[1])
-    told = [f"{k}={v}" for k, v in kept.items() if v and v != _word(usual.get(k))]
+    usual = {k: _word(p.default) for k, p in signature(family.arrange).parameters.items()}
+    told = [f"{k}={v}" for k, v in kept.items() if v and v != usual.get(k)]
     return ":".join([family.name, *told])
 
 
@@ -71,14 +79,14 @@ def _word(value: Any) -> str:
     """An option as it is typed; nothing for what can't be."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "+".join(str(v) for v in value)
     return "" if value is None or isinstance(value, Mapping) else str(value)
 
 
 def _options(fit: "Fit") -> Iterator[str]:
     model, extent = fit.model, fit.extent
-    for role, name in extent.columns.items():
+    for role, name in ({} if _known(extent.source) else extent.columns).items():
         read = not (fit.has_runs and role in fit.runs.derived)
         if read and name != role and "*" not in name and " = " not in name:
             yield from ("--map", f"{role}={name}")

@@ -22,12 +22,12 @@ def reach(study: "Study") -> Iterator[Block]:
         return
     for label, answer in found:
         yield _factors(study, answer, label)
+    names = [p for p in PARTS if any((answer.width[p] > 0).any() for _, answer in found)]
     rows = [
-        (_name(answer, k, label), [float(answer.width[p][k]) for p in PARTS if p in answer.width])
+        (_name(answer, k, label), [float(answer.width[p][k]) for p in names])
         for label, answer in found
         for k in range(min(len(answer), MOST))
     ]
-    names = [p for p in PARTS if p in found[0][1].width]
     yield Bars(names, rows, "What makes the 90% interval of a new run wide: shares of its square.")
     yield Words(
         "Parameters: what the runs leave open about the law. Drift: how far the truth may wander "
