@@ -73,7 +73,7 @@ def transfer_tax(
     style.finish(ax, None, head, r"transfer $\lambda$, 50% and 90% credible", "")
     _names(ax, count)
     ax.grid(False, axis="y")
-    style.legend(ax, _handles(kinds, s), loc="lower right")
+    style.legend(ax, _handles(kinds, s), loc="best")
     return ax
 
 
