@@ -102,7 +102,8 @@ def groups(fit: "Fit", asked: Mapping[str, Any], most: int = MAX_GROUPS) -> list
         An unknown column or group, or too many groups.
     """
     chosen = {k: str(v) for k, v in asked.items()}
-    columns = [c for c in fit.model.columns if c not in _run_columns(fit)]
+    every = dict.fromkeys((*fit.model.columns, *fit.law.label_columns))
+    columns = [c for c in every if c not in _run_columns(fit)]
     if not all(v in fit.layout.labels.get(c, ()) for c, v in chosen.items()):
         surface(fit, chosen)  # refuses, and names the nearest
     if not fit.has_runs and not set(columns) - set(chosen):  # no rows to point at

@@ -11,7 +11,7 @@ from bayescale.tables import quantity
 from tests.report.conftest import reported
 
 NAMES = list(dict.fromkeys([*bs.LAWS, *FAMILIES]))
-DRAWN = ("mixture", "decoupled")  # with their pictures, the others without
+DRAWN = ("mixture", "decoupled", "bimodal")  # with their pictures, the others without
 PARTS = {
     "decoupled": ("Best size by composition", "Frontier between losses", "What tokens are worth"),
     "mixture": ("Best mixture", "What tokens are worth"),
