@@ -1,6 +1,6 @@
 """What a shipped fit answers: every question put to it, in the middle of its data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from bayescale.errors import BayescaleError
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from bayescale.fitted import Fit
 
 
-def answers_of(fit: "Fit") -> tuple[str, ...]:
-    """Names of the answers that a fit gives; the others refuse it."""
-    return tuple(name for name in QUESTIONS if _answers(fit, name))
+def answers_of(fit: "Fit", without: Collection[str] = ()) -> tuple[str, ...]:
+    """Names of the answers that a fit gives; the others refuse it, and some aren't asked."""
+    return tuple(n for n in QUESTIONS if n not in without and _answers(fit, n))
 
 
 def _answers(fit: "Fit", name: str) -> bool:

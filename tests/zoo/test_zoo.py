@@ -40,8 +40,10 @@ def test_every_law_has_a_model():
 def test_a_model_answers_what_it_says_and_agrees_with_its_record(name):
     told, fit = bs.zoo.card(name), bs.load(name)
     assert told.reference is not None
-    assert answers_of(thinned(fit, 60)) == told.reference.answers
-    assert "predict" in told.reference.answers
+    skipped = () if name == "mixture-simulated" else ("mix",)  # compiles for seconds for each law
+    expected = tuple(a for a in told.reference.answers if a not in skipped)
+    assert answers_of(thinned(fit, 60), skipped) == expected
+    assert "predict" in expected
     assert (fit.converged, len(fit.data)) == (told.reference.converged, told.reference.runs)
     assert (
         fit.title == f"{fit.law.name} fitted to {told.reference.runs} runs: {told.reference.gate}"
