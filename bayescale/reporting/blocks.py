@@ -135,11 +135,14 @@ class Bars:
     rows : sequence of (str, sequence of float)
         A label, and the share of each name.
     caption : str
+    colours : sequence of int
+        Number of each name's colour.
     """
 
     names: Sequence[str]
     rows: Sequence[tuple[str, Sequence[float]]]
     caption: str
+    colours: Sequence[int] = (1, 2, 3)
     kind: ClassVar[str] = "bars"
 
 

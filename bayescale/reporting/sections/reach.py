@@ -7,6 +7,7 @@ from bayescale.reporting.blocks import Bars, Block, Grid, Words
 from bayescale.tables import quantity
 
 if TYPE_CHECKING:
+    from bayescale.answers.isoflop.result import IsoFLOP
     from bayescale.answers.prediction import Prediction
     from bayescale.reporting.study import Study
 
@@ -17,6 +18,9 @@ PARTS = ("parameters", "drift", "noise")
 def reach(study: "Study") -> Iterator[Block]:
     """Blocks of the section."""
     found = study.predictions.answer
+    if not found and study.slices.answer is not None:
+        yield _slices(study.slices.answer)
+        return
     if not found:
         yield Words(f"Nothing to say: {study.predictions.refusal}", "note")
         return
@@ -28,7 +32,8 @@ def reach(study: "Study") -> Iterator[Block]:
         for label, answer in found
         for k in range(min(len(answer), MOST))
     ]
-    yield Bars(names, rows, "What makes the 90% interval of a new run wide: shares of its square.")
+    caption = "What makes the 90% interval of a new run wide: shares of its square."
+    yield Bars(names, rows, caption, [1 + PARTS.index(name) for name in names])
     yield Words(
         "Parameters: what the runs leave open about the law. Drift: how far the truth may wander "
         "from the law beyond the runs. Noise: how runs scatter, which no further run can remove."
@@ -61,6 +66,18 @@ def _factors(study: "Study", answer: "Prediction", label: str) -> Grid:
     caption = f"{head} far outside the runs {'each point' if several else 'the point'} lies."
     cut = 0 if several else 1
     return Grid(columns[cut:], [row[cut:] for row in rows], caption, ["point", "input", "reach"])
+
+
+def _slices(found: "IsoFLOP") -> Grid:
+    """Budgets that were asked for against those of the slices."""
+    low, high = float(found.C.min()), float(found.C.max())
+    rows = []
+    for budget in found.asked:
+        factor = budget / high if budget > high else min(budget / low, 1.0)
+        inside = f"{quantity(low)} to {quantity(high)}"
+        rows.append(["C", quantity(float(budget)), inside, _words(float(factor))])
+    columns = ["input", "asked", "in the slices", "reach"]
+    return Grid(columns, rows, "How far outside the slices each budget lies.", ["input", "reach"])
 
 
 def _words(factor: float) -> str:
