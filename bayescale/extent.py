@@ -163,7 +163,8 @@ def extent_from_dict(record: Mapping[str, Any]) -> Extent:
 
 def _span(numbers: Mapping[str, float], levels: tuple[float, ...] = ()) -> Span:
     """A span of these numbers, by name."""
-    return Span(*(float(numbers[name]) for name in NUMBERS), levels)
+    low, high, mean, median, centre, least = (float(numbers[name]) for name in NUMBERS)
+    return Span(low, high, mean, median, centre, least, levels)
 
 
 def _spans(record: Mapping[str, Any]) -> dict[str, Span]:
