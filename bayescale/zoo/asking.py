@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from bayescale.errors import BayescaleError
+from bayescale.errors import BayescaleError, FitError
 
 if TYPE_CHECKING:
     from bayescale.fitted import Fit
+
+MOST_LOSSES = 3  # of a frontier
 
 
 def answers_of(fit: "Fit", without: Collection[str] = ()) -> tuple[str, ...]:
@@ -42,6 +44,15 @@ def _mixed(fit: "Fit", ask: Callable[..., Any]) -> Any:
     return ask(fit, D=there.span("tokens").high, **size)
 
 
+def _frontier(fit: "Fit") -> Any:
+    """A frontier of few losses: of eight it takes most of an hour, which nobody asks for."""
+    from bayescale.answers.objectives import objectives_of
+
+    if len(objectives_of(fit).names) > MOST_LOSSES:
+        raise FitError(f"a frontier of more than {MOST_LOSSES} losses isn't asked for.")
+    return _mixed(fit, _asked("pareto"))
+
+
 def _asked(name: str, **options: Any) -> Callable[..., Any]:
     def ask(fit: "Fit", **more: Any) -> Any:
         import bayescale
@@ -67,7 +78,7 @@ QUESTIONS: dict[str, Callable[["Fit"], Any]] = {
     ),
     "optima": _at_budget("optima"),
     "invariance": _asked("invariance", loo=False),
-    "pareto": lambda fit: _mixed(fit, _asked("pareto")),
+    "pareto": _frontier,
     "mix": lambda fit: _mixed(fit, _asked("mix", draws=50)),
     "worth": _asked("worth"),
     "transfer_tax": _asked("transfer_tax"),
