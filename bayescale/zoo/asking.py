@@ -45,7 +45,7 @@ def _mixed(fit: "Fit", ask: Callable[..., Any]) -> Any:
 
 
 def _frontier(fit: "Fit") -> Any:
-    """A frontier of few losses: of eight it takes most of an hour, which nobody asks for."""
+    """A frontier of few losses: of eight it had not ended after minutes of CPU time."""
     from bayescale.answers.objectives import objectives_of
 
     if len(objectives_of(fit).names) > MOST_LOSSES:
