@@ -82,7 +82,9 @@ def isoflop(
         colour = scales.hex_colour(shades, budget)
         sizes = _near(fit, part, budget)
         text = quantity(budget) if k else f"C = {quantity(budget)} FLOP"
-        _slice(ax, law, cost or fit.extent.cost, budget, best["N_opt"][:, k], sizes[0], colour, text)
+        _slice(
+            ax, law, cost or fit.extent.cost, budget, best["N_opt"][:, k], sizes[0], colour, text
+        )
         style.points(ax, *sizes, colour)
         draw_minimum(ax, best["N_opt"][:, k], best["loss"][:, k])
     dress(ax, fit, style.heading("IsoFLOP slices", fit, title), "run within 10% of C")
