@@ -10,10 +10,10 @@ C_max/`LOCAL` up): each with a minimum of its own, all with one shape of valley.
 covers where it holds the posterior median of the measured ln N_k, the interval being that of what
 would be measured: N_opt's draws, plus the measurement's error (draws about their median).
 ``exact`` leaves the measurement's error out. Slices whose lowest loss lies at an end are left out.
-This was written down before any interval was scored. A prototype had found
-a spread of ln N_opt of .17 an e-fold beyond the data on sweeps among these; ``learnt`` takes the one of `SPREADS`
-with the least mean interval score over the other families' slices (the grid began at .08, which
-every family chose; what lies below was added then).
+This was written down before any interval was scored. A prototype had found a spread of ln N_opt of
+.17 an e-fold beyond the data on sweeps among these; ``learnt`` takes the one of `SPREADS` with the
+least mean interval score over the other families' slices (the grid began at .08, which every family
+chose; what lies below was added then).
 """
 
 import argparse
