@@ -73,8 +73,9 @@ def listing(found: "dict[str, Card]") -> "Table":
         answers = told.reference.answers if told.reference else ()
         also = ", ".join(dict.fromkeys(COMMANDS.get(a, a) for a in answers))
         law = told.law.partition(":")[0]
-        rows.append([name, law, source["data"], source["licence"], verdict(told), also])
-    columns = ["", "law", "data", "licence", "gate", "answers"]
+        what = f"{law} on {source['data']}; licence: {source['licence']}; gate: {verdict(told)}"
+        rows.append([name, f"{told.title}\n{what}\nanswers: {also}"])
+    columns = ["model", "what"]
     notes = [
         "one in full: bayescale models NAME",
         "to ask one: bayescale predict NAME --N 70B --D 1.4T",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from bayescale.answers.point_prediction import PointPrediction
     from bayescale.data.runs import Runs
+    from bayescale.extent import Extent
     from bayescale.inference.curve import Curve
     from bayescale.inference.model import Model
     from bayescale.law import Derived, Law, Param
@@ -98,6 +100,13 @@ class PointFit(Shown):
     def model(self) -> "Model":
         """The law as a model."""
         return self.curve.model
+
+    @cached_property
+    def extent(self) -> "Extent":
+        """Where the runs lie: all that answers ask of them."""
+        from bayescale.extent import extent_of
+
+        return extent_of(self.model, self.runs)
 
     @property
     def replicates(self) -> int:

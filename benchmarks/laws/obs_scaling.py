@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import bayescale as bs
-from bayescale.data.public import load_runs
+from bayescale.data import read_runs
 from bayescale.data.scores import capability_scores
 from bayescale.laws.observational import observational
 from bayescale.tables import Table, render
@@ -31,7 +31,7 @@ LEVELS = bs.partial("family", bs.priors.HalfNormal(0.15))
 
 def models() -> pd.DataFrame:
     """One row a model: family, compute, scores, and log compute on their scale."""
-    base = load_runs("obs-scaling").table
+    base = read_runs("obs-scaling").table
     made = capability_scores(base, model="Model", benchmarks=BENCHMARKS).to_frame()
     made["family"], made["compute"] = base["Model Family"], base["FLOPs (1E21)"].astype(float)
     made["log_c"] = 0.15 * np.log(made["compute"] / 20)

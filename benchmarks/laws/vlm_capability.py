@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import bayescale as bs
-from bayescale.data.public import load_runs
+from bayescale.data import read_runs
 from bayescale.data.scores import Scores, capability_scores
 from bayescale.laws.backbones import Backbones
 from bayescale.laws.capability import capability
@@ -31,7 +31,7 @@ LINEAGES = ("Llama", "Qwen", "InternLM", "Yi", "Gemma", "Mi")  # Mistral and Mix
 
 def table() -> pd.DataFrame:
     """One row a VLM: base model, its lineage, ln N, year, responses as fractions."""
-    frame = load_runs("vlm-capability").table
+    frame = read_runs("vlm-capability").table
     scores = [c for c in frame if str(c).startswith("vlm_")]
     made = frame.assign(model=frame["base_llm"], **{"mean of 8": frame[scores].mean(axis=1)})
     made[[*scores, "mean of 8"]] /= 100
@@ -45,7 +45,7 @@ def table() -> pd.DataFrame:
 @cache
 def scores() -> Scores:
     """Components of 148 base models."""
-    base = load_runs("obs-scaling").table
+    base = read_runs("obs-scaling").table
     return capability_scores(base, model="Model", benchmarks=BENCHMARKS)
 
 

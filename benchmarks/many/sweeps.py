@@ -64,9 +64,9 @@ def simulate(count: int, rows: int, design: str, seed: int) -> Sweeps:
 
 
 def _points(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    from bayescale.data import load_runs
+    from bayescale.data import read_runs
 
-    runs = load_runs(POINTS)
+    runs = read_runs(POINTS)
     picked = np.arange(rows)
     if rows != len(runs):
         picked = np.random.default_rng(seed).integers(0, len(runs), rows)

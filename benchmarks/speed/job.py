@@ -37,11 +37,11 @@ def make_job(data: str, folder: Path, chains: int, draws: int) -> Job:
     import numpy as np
     import pandas as pd
 
-    from bayescale.data import load_runs
+    from bayescale.data import read_runs
     from bayescale.laws import get_law
     from bayescale.noise import Noise
 
-    runs = load_runs(data)
+    runs = read_runs(data)
     names = ("N", "D", "loss")
     table = pd.DataFrame({name: runs.column(name) for name in names})
     table.insert(0, "run", [f"run{k}" for k in range(len(table))])

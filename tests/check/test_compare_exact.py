@@ -170,11 +170,13 @@ def test_outlier_is_refitted_and_its_density_is_the_refits(odd):
     assert found.unreliable == ()
     mask = np.arange(30) != 17
     runs = odd.runs
-    alone = bs.fit("chinchilla", runs.select(mask, "not 17"), noise=bs.log_normal(), progress=False)
+    rest = runs.select(mask, "not 17")
+    alone = bs.fit("chinchilla", rest, noise=bs.log_normal(), draws=10_000, progress=False)
     density = at_runs(alone, runs.select(~mask, "17")).log_density[:, 0]
     # a density far in the tail: its Monte Carlo error is that of a mean over heavy tails
     assert found.elpd_i[17] == pytest.approx(log_mean_exp(density), abs=1.5)
-    assert found.elpd_i[17] < weighted.elpd_i[17] - 1.5  # beyond that error: weights flatter
+    # weights flatter it: by more than three standard errors (0.17) of the mean of 40,000
+    assert weighted.elpd_i[17] > log_mean_exp(density) + 0.5
     others = np.setdiff1d(np.arange(30), found.refitted)
     np.testing.assert_array_equal(found.elpd_i[others], weighted.elpd_i[others])
 

@@ -126,10 +126,10 @@ def test_remarks_say_what_to_try(fit, careless, curves):
     assert said in careless.warnings
     assert "too narrow" in str(careless).replace("\n", " ")
     assert careless.to_dict()["remarks"] == [said]
-    unnamed = replace(careless, runs=bs.read_runs(curves.drop(columns="run")))
+    unnamed = replace(careless, data=bs.read_runs(curves.drop(columns="run")))
     assert "look like checkpoints of" in unnamed.remarks[0]
     last = bs.read_runs(curves, curves=bs.Curves(run="run", last=True))
-    assert replace(careless, runs=last).remarks == ()
+    assert replace(careless, data=last).remarks == ()
 
 
 def test_offsets_without_memory_are_remarked_where_neighbours_err_together(fit, curves):
