@@ -16,8 +16,8 @@ def beyond_warning(drifting: bool = False) -> str:
     if drifting:
         return (
             "Intervals widen with the reach: on real sweeps extrapolated tenfold, 90% intervals of "
-            "this kind held 85% of the runs, below 60% on 3 of 28 sweeps; `bayescale holdout` tells "
-            "it of yours."
+            "this kind held 85% of the runs, below 60% on 3 of 28 sweeps; `bayescale holdout` "
+            "tells it of yours."
         )
     return (
         "Intervals take the law as exact: on real sweeps extrapolated tenfold, 90% intervals of "

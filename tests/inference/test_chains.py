@@ -23,7 +23,8 @@ def test_the_posterior_is_the_same_with_and_without_a_second_start(fitted):
     error = np.hypot(one["mcse"], two["mcse"])
     assert not np.array_equal(one["mean"], two["mean"])  # it did start again
     assert np.all(np.abs(one["mean"] - two["mean"]) < 5 * error)
-    assert again.gate.max_rhat < 1.01 and not again.gate.divergences
+    assert again.gate.max_rhat < 1.01
+    assert not again.gate.divergences
 
 
 def test_a_bad_whitening_is_mended_by_draws():
