@@ -16,12 +16,12 @@ BUDGET = 5.76e23
 
 NEXT = """Next, on your own table (CSV, Parquet, JSON lines; one row a run):
 
-  bayescale fit chinchilla runs.csv -o fit.nc
+  bayescale fit auto runs.csv -o fit.nc
   bayescale predict fit.nc --N 70B --D 1.4T
   bayescale allocate fit.nc --C 5.76e23
-  bayescale plot fit.nc --kind allocation
+  bayescale report fit.nc -o report.html
 
-Public sweeps to try: bayescale datasets. Other laws: bayescale laws."""
+Fitted already: bayescale models. Public sweeps to try: bayescale datasets. Laws: bayescale laws."""
 
 
 def command(

@@ -206,7 +206,7 @@ def test_demo_compares_with_the_truth(shell, tmp_path):
     row = next(r for r in rows if r[:2] == ["alpha", "0.34"])
     assert row[-1] == "inside"
     assert float(row[3]) < 0.34 < float(row[5])
-    assert "bayescale fit chinchilla runs.csv -o fit.nc" in ended.out
+    assert "bayescale fit auto runs.csv -o fit.nc" in ended.out
 
 
 def test_demo_verdict_is_computed():
