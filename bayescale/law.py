@@ -73,6 +73,9 @@ class Law:
     slopes : tuple of (exponent, term)
         Pairs of sampled positive quantities whose product the data see (alpha times size_term is
         the slope of the loss in ln N at the centre); the sampler moves along the product.
+    sums : tuple of (exponent, exponent)
+        Exponents in `slopes` of two terms that fall with one input: the data fix the sum of their
+        products far better than each, so the sampler moves along the sum and their ratio.
     response : str
         Column that the law explains.
     response_unit : str
@@ -124,6 +127,7 @@ class Law:
     derived: tuple[Derived, ...] = ()
     terms: tuple[str, ...] = ()
     slopes: tuple[tuple[str, str], ...] = ()
+    sums: tuple[tuple[str, str], ...] = ()
     response: str = "loss"
     response_unit: str = "nats/token"
     note: str = ""
@@ -261,11 +265,13 @@ class Law:
             params[p.name] = params[p.name].with_prior(prior, name)
         self._check_lost(params)
         positive = {p.site for p in params.values() if p.prior.support == POSITIVE}
+        slopes = tuple(pair for pair in self.slopes if positive.issuperset(pair))
         return replace(
             self,
             params=tuple(params.values()),
             terms=self.terms if positive.issuperset(self.terms) else (),
-            slopes=tuple(pair for pair in self.slopes if positive.issuperset(pair)),
+            slopes=slopes,
+            sums=tuple(pair for pair in self.sums if {e for e, _ in slopes}.issuperset(pair)),
         )
 
     def _check_lost(self, params: Mapping[str, Param]) -> None:

@@ -188,7 +188,7 @@ class Engine:
         warmup : int
             Adapting iterations.
         args : tuple
-            (first, count, z, keys, state, target, mode, whitening, batch) to compile for.
+            (first, count, z, keys, state, target, place, batch) to compile for.
         spread : callable
             Where chains run one after another: ``map``, or that of a thread pool.
         """
@@ -241,7 +241,7 @@ def chain_starts(
     starts = 2.0 * rng.standard_normal((chains, len(mode.vector)))
     for k in range(chains):
         for _ in range(20):
-            value, slope = gradient(mode.vector + mode.whitening @ starts[k])
+            value, slope = gradient(mode.vectors(starts[k]))
             if np.isfinite(value) and np.all(np.isfinite(slope)):
                 break
             starts[k] *= 0.7

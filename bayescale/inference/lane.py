@@ -36,8 +36,8 @@ class Lane:
         Kept draws so far: arrays of shape (chain, draw, ...), by chunk.
     steps : float
         Mean length of its trajectories at the end of warm-up.
-    learnt : bool
-        Whether its whitening comes from draws that mixed badly, not from the mode's curvature.
+    looks : int
+        How often draws that mixed badly have taught what makes the posterior round.
     """
 
     index: int
@@ -51,16 +51,17 @@ class Lane:
     state: np.ndarray | None = None
     traces: tuple[tuple[np.ndarray, ...], ...] = field(default=(), repr=False)
     steps: float = 0.0
-    learnt: bool = False
+    looks: int = 0
 
     def restarted(self, target: float, deep: bool) -> "Lane":
         """The same lane before its first iteration, with other settings."""
         return replace(self, target=target, deep=deep, state=None, traces=())
 
     def relearnt(self, z: np.ndarray) -> "Lane":
-        """The same lane before its first iteration, whitened by the covariance of its draws.
+        """The same lane before its first iteration, with what its draws teach of the posterior.
 
-        The curvature at the mode says little of a posterior that bends.
+        The curvature at the mode says little of one that bends: the first time its whitening is
+        the draws' covariance, after that a map that bends.
 
         Parameters
         ----------
@@ -69,7 +70,7 @@ class Lane:
         """
         mode = self.mode
         assert mode is not None
-        place, starts = mode.relearnt(z)
+        place, starts = mode.relearnt(z, curved=self.looks > 0)
         target = max(self.target, CAREFUL)
-        again = replace(self, mode=place, z=starts, target=target, learnt=True)
+        again = replace(self, mode=place, z=starts, target=target, looks=self.looks + 1)
         return again.restarted(target, deep=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayescale.errors import FitError
 from bayescale.inference.batch import pad, padded_size
+from bayescale.inference.chains import LOOKS
 from bayescale.inference.climb import prepare_function, wake_lapack
 from bayescale.inference.engine import Engine, chain_starts
 from bayescale.inference.lane import Lane
@@ -143,9 +144,10 @@ class Lanes:
 
     def _alike(self, lanes: list[Lane]) -> list[list[Lane]]:
         """Groups of lanes that one compiled function serves, in the order given."""
-        kinds: dict[tuple[int, int], list[Lane]] = {}
+        kinds: dict[tuple[int, int, bool], list[Lane]] = {}
         for lane in lanes:
-            kinds.setdefault((self._depth(lane), self._warmup(lane)), []).append(lane)
+            kind = self._depth(lane), self._warmup(lane), lane.looks > 1
+            kinds.setdefault(kind, []).append(lane)
         return [group for kind in kinds.values() for group in _groups(kind, self.width)]
 
     def _run(self, group: list[Lane], iterations: int, keep: bool) -> list[Lane]:
@@ -184,8 +186,7 @@ class Lanes:
         state = self._stack([rest if x.state is None else x.state for x in group])
         where = (
             put(self._stack([np.asarray(x.target) for x in group])),
-            put(self._stack([m.vector for m in modes])),
-            put(self._stack([m.whitening for m in modes])),
+            put(tuple(map(self._stack, zip(*(m.place for m in modes), strict=True)))),
             self._data(group),
         )
         args = (first, np.asarray(ROOM), *fixed, state, *where)
@@ -195,7 +196,7 @@ class Lanes:
             f"advance to depth {depth} after {warmup}",
             lambda: side_by_side(advance_function(self.engine.density, warmup, depth)),
             args,
-            (None, None, 0, 0, 0, 0, 0, 0, 0),
+            (None, None, 0, 0, 0, 0, 0, 0),
         )
         return advance, first, fixed, state, where
 
@@ -223,7 +224,7 @@ class Lanes:
             return lane.restarted(smaller[0], deep=lane.deep)
         mode = lane.mode
         assert mode is not None
-        vectors, centring = mode.vector + trace[0] @ mode.whitening.T, lane.batch["centring"]
+        vectors, centring = mode.vectors(trace[0]), lane.batch["centring"]
         draws = Draws(
             vectors=as_offsets(self.engine.model, self.packing, vectors, lane.batch, centring),
             stats=stats,
@@ -232,7 +233,7 @@ class Lanes:
             target_accept=lane.target,
             centring=centring,
         )
-        fresh = s.retry and not lane.learnt and bool(np.isfinite(trace[0]).all())
+        fresh = s.retry and lane.looks < LOOKS and bool(np.isfinite(trace[0]).all())
         verdict = judge(lane.index, draws, fresh)
         if verdict == "again":
             return lane.relearnt(trace[0])

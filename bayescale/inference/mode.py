@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from bayescale.errors import FitError
+from bayescale.inference.bend import bent, learn, straight
 
 # value and gradient of the log density at a vector
 Gradient = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Place = tuple[np.ndarray, ...]  # a vector, a whitening, and a bend where there is one
 
 SMALLEST_CURVATURE = 0.1  # priors have a standard deviation near 1 on the real line
 NEWTON_ALONE = (
@@ -36,20 +39,34 @@ class Mode:
     log_density : float
     evaluations : int
         Gradient evaluations spent.
+    bend : array, shape (dim, 1 + feature), optional
+        ``vector + whitening @ bent(z, bend)`` where draws have shown that the posterior curves.
     """
 
     vector: np.ndarray
     whitening: np.ndarray
     log_density: float
     evaluations: int
+    bend: np.ndarray | None = None
 
-    def relearnt(self, z: np.ndarray) -> tuple["Mode", np.ndarray]:
-        """The same place, whitened by the covariance of draws, and where chains go on from.
+    @property
+    def place(self) -> Place:
+        """What `to_vector` needs, for compiled functions."""
+        return (self.vector, self.whitening, *(() if self.bend is None else (self.bend,)))
+
+    def vectors(self, z: np.ndarray) -> np.ndarray:
+        """Vectors of whitened draws, both of shape (..., dim)."""
+        return to_vector(z, *self.place)
+
+    def relearnt(self, z: np.ndarray, curved: bool = False) -> tuple["Mode", np.ndarray]:
+        """What makes the posterior round as draws show it, and where chains go on from.
 
         Parameters
         ----------
         z : array, shape (chain, draw, dim)
             Draws in the present whitened space.
+        curved : bool
+            Whether the new map may bend, or is whitened by the covariance alone.
 
         Returns
         -------
@@ -57,13 +74,29 @@ class Mode:
         array, shape (chain, dim)
             The last draw of each chain in the new whitened space.
         """
-        flat = z.reshape(-1, z.shape[-1])
+        line, y = self._covariance(z if self.bend is None else bent(z, self.bend))
+        if not curved:
+            return line, y[:, -1]
+        axes, widths, _ = np.linalg.svd(line.whitening)  # the widest direction first
+        y = np.linalg.solve(axes * widths, (y @ line.whitening.T)[..., None])[..., 0]
+        order, bend = learn(y)
+        found = replace(line, whitening=(axes * widths)[:, order], bend=bend)
+        return found, straight(y[:, -1, order], bend)
+
+    def _covariance(self, y: np.ndarray) -> tuple["Mode", np.ndarray]:
+        """The map that whitens points ``vector + whitening @ y``, and the points under it."""
+        flat = y.reshape(-1, y.shape[-1])
         middle = flat.mean(axis=0)
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(flat.T)))
         spread = axes * np.sqrt(np.maximum(variances, LEAST_VARIANCE))
         vector, whitening = self.vector + self.whitening @ middle, self.whitening @ spread
-        starts = np.linalg.solve(spread, (z[:, -1] - middle).T).T
-        return replace(self, vector=vector, whitening=whitening), starts
+        found = replace(self, vector=vector, whitening=whitening, bend=None)
+        return found, np.linalg.solve(spread, (flat - middle).T).T.reshape(y.shape)
+
+
+def to_vector(z: Any, vector: Any, whitening: Any, bend: Any = None) -> Any:
+    """Vectors of whitened draws z, both of shape (..., dim)."""
+    return vector + (z if bend is None else bent(z, bend)) @ whitening.T
 
 
 def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:

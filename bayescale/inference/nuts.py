@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayescale.inference.mode import to_vector
+
 CHUNK = 50  # iterations between two looks at the clock: progress, Ctrl-C
 ROOM = 250  # iterations that one call may run
 
@@ -36,10 +38,11 @@ def advance_function(
     Returns
     -------
     callable
-        ``advance(first, count, z, key, state, target, mode, whitening, batch)`` -> (state,
+        ``advance(first, count, z, key, state, target, place, batch)`` -> (state,
         trace), for ``count`` iterations of one chain, at most `ROOM`. Where ``first`` is true,
         it starts at ``z`` (dim,) with ``key`` (2,), else it goes on from ``state``
-        (`state_size`,). ``target`` is the acceptance probability that the step size aims at.
+        (`state_size`,). ``target`` is the acceptance probability that the step size aims at,
+        ``place`` that of a `Mode`.
         Trace arrays have shape (ROOM, ...), filled up to ``count``: z, potential energy, energy,
         steps, acceptance, divergence, step size.
     """
@@ -47,9 +50,9 @@ def advance_function(
     import jax.numpy as jnp
     from numpyro.infer.hmc import hmc
 
-    def potential_of(mode: Any, whitening: Any, batch: Any) -> Callable[[Any], Any]:
+    def potential_of(place: Any, batch: Any) -> Callable[[Any], Any]:
         # the inner jit is traced once, however often the kernel calls the potential
-        return jax.jit(lambda z: -density(mode + whitening @ z, batch))
+        return jax.jit(lambda z: -density(to_vector(z, *place), batch))
 
     init_kernel, sample_kernel = hmc(potential_fn_gen=potential_of, algo="NUTS")
 
@@ -100,7 +103,7 @@ def side_by_side(advance: Callable[..., Any]) -> Callable[..., Any]:
     """``advance`` for an axis of chains in lock-step: for devices that are fast in the wide."""
     import jax
 
-    return jax.vmap(advance, (None, None, 0, 0, 0, None, None, None, None))
+    return jax.vmap(advance, (None, None, 0, 0, 0, None, None, None))
 
 
 def one_after_another(

@@ -32,6 +32,8 @@ class Packing:
     slopes : tuple of (exponent, term)
         Positive sites whose product the data see: in place of the exponent's logarithm the
         vector holds the product's, a shear, whose Jacobian is 1 too.
+    sums : tuple of (exponent, exponent)
+        Products of two such pairs that the data see added: folded as terms are.
     pools : tuple of (z site, common site, spread site)
         Partially pooled parameters. In place of z = (u - common)/s the vector holds
         w = s^c z + c common: z itself for centring c = 0, the group's own value u for c = 1.
@@ -43,13 +45,14 @@ class Packing:
     shapes: tuple[tuple[int, ...], ...]
     terms: tuple[str, ...] = ()
     slopes: tuple[tuple[str, str], ...] = ()
+    sums: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[str, str, str], ...] = ()
 
     @classmethod
     def of(cls, model: Model, labels: Mapping[str, tuple[str, ...]]) -> "Packing":
         """Packing of a model whose named axes have these labels."""
         shapes = tuple(tuple(len(labels[d]) for d in site.dims) for site in model.sites)
-        terms, slopes = _folds(model, shapes)
+        terms, slopes, sums = _folds(model, shapes)
         pools = tuple(
             (f"{p.site}_z", f"{p.site}_pop", f"{p.site}_sd")
             for p in model.params
@@ -57,7 +60,7 @@ class Packing:
         )
         if model.noise.offsets:
             pools += (("run_offset", "", "run_sd"),)
-        return cls(model.sites, shapes, terms, slopes, pools)
+        return cls(model.sites, shapes, terms, slopes, sums, pools)
 
     @property
     def size(self) -> int:
@@ -100,6 +103,8 @@ class Packing:
             parts = self.cut(vector - self.frame.sheared(weights, parts, centring))
             parts[STEP] = to_hinges(weights, centring)
         for one, other in reversed(list(pairwise(self.terms))):
+            parts[one], parts[other] = _unfold(parts[one], parts[other])
+        for one, other in self.sums:
             parts[one], parts[other] = _unfold(parts[one], parts[other])
         for exponent, term in self.slopes:
             parts[exponent] = parts[exponent] - parts[term]
@@ -158,6 +163,8 @@ class Packing:
             parts[z] = parts[z] * np.exp(c * log_s) + c * middle
         for exponent, term in self.slopes:
             parts[exponent] = parts[exponent] + parts[term]
+        for one, other in self.sums:
+            parts[one], parts[other] = _fold(parts[one], parts[other])
         for one, other in pairwise(self.terms):
             parts[one], parts[other] = _fold(parts[one], parts[other])
         weights = None
@@ -192,8 +199,8 @@ class Packing:
 
 def _folds(
     model: Model, shapes: tuple[tuple[int, ...], ...]
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """The law's terms and slopes as sites, where those are sampled with one shape."""
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """The law's terms, slopes and their sums as sites, where those are sampled with one shape."""
     shape_of = {s.name: shape for s, shape in zip(model.sites, shapes, strict=True)}
 
     def sites(names: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -202,8 +209,13 @@ def _folds(
         alike = all(n in shape_of for n in found) and len({shape_of[n] for n in found}) == 1
         return found if alike else None
 
-    pairs = [sites(pair) for pair in model.law.slopes]
-    return sites(model.law.terms) or (), tuple((p[0], p[1]) for p in pairs if p)
+    def pairs(of: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((p[0], p[1]) for pair in of if (p := sites(pair)))
+
+    slopes = pairs(model.law.slopes)
+    seen = {exponent for exponent, _ in slopes}
+    sums = tuple(pair for pair in pairs(model.law.sums) if seen.issuperset(pair))
+    return sites(model.law.terms) or (), slopes, sums
 
 
 def _fold(log_a: Any, log_b: Any) -> tuple[Any, Any]:

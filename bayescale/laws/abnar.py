@@ -16,8 +16,10 @@ SPARSITY = Input(
 
 _TERM = LogNormal(0.3, 0.7)
 _WHY_TERM = "a few tenths of a nat at the centre; two prior SDs: 0.07 to 1.2"
-_SLOPE = Normal(0.0, 0.1)
-_WHY_SLOPE = "published -.06 and .14 nats for an active share lower by a factor e; either sign"
+_RISE = Normal(0.0, 0.1)
+_WHY_RISE = "published .08 nats for an active share lower by a factor e, at 1B; either sign"
+_INTERACTION = Normal(0.0, 0.03)
+_WHY_INTERACTION = "published .02 nats at 1B and 14% active; either sign"
 
 
 def mean(
@@ -74,31 +76,37 @@ ABNAR = Law(
             why="published .16; two prior SDs: .07 to .54",
         ),
         Param(
-            "lambda_S", _SLOPE, "sparsity exponent", "", r"\lambda_{S}",
+            "lambda_S", _RISE, "sparsity exponent", "", r"\lambda_{S}",
             coordinate=Coordinate(
-                "sparsity_slope",
-                lambda sparsity_slope, sparsity_term: sparsity_slope / sparsity_term,
-                lambda lambda_S, c, active_ref: lambda_S * _sparsity_term(c, lambda_S, active_ref),
-                "rise of the sparsity term per e-fold of 1/(1 - S) at the centre", "nats/token",
+                "rise",
+                lambda rise, interaction, gamma_N, sparsity_term: (
+                    (rise - interaction / gamma_N) / sparsity_term
+                ),
+                lambda lambda_S, c, delta_S, d, gamma_N, active_ref, N_ref: (
+                    lambda_S * _sparsity_term(c, lambda_S, active_ref)
+                    + delta_S * _joint_term(d, delta_S, gamma_N, active_ref, N_ref)
+                ),
+                "rise of the loss per e-fold of 1/(1 - S) at the centre", "nats/token",
             ),
-            why=_WHY_SLOPE,
+            why=_WHY_RISE,
         ),
         Param(
-            "delta_S", _SLOPE, "sparsity exponent of the joint term", "", r"\delta_{S}",
+            "delta_S", _INTERACTION, "sparsity exponent of the joint term", "", r"\delta_{S}",
             coordinate=Coordinate(
-                "joint_slope",
-                lambda joint_slope, joint_term: joint_slope / joint_term,
+                "interaction",
+                lambda interaction, gamma_N, joint_term: interaction / (gamma_N * joint_term),
                 lambda delta_S, d, gamma_N, active_ref, N_ref: (
-                    delta_S * _joint_term(d, delta_S, gamma_N, active_ref, N_ref)
+                    delta_S * gamma_N * _joint_term(d, delta_S, gamma_N, active_ref, N_ref)
                 ),
-                "rise of the joint term per e-fold of 1/(1 - S) at the centre", "nats/token",
+                "fall of that rise per e-fold of N at the centre", "nats/token",
             ),
-            why=_WHY_SLOPE,
+            why=_WHY_INTERACTION,
         ),
     ),
     # neighbours trade off against each other: E with c, the joint term with the size term
     terms=("E", "sparsity_term", "joint_term", "size_term", "data_term"),
     slopes=(("alpha", "size_term"), ("beta", "data_term"), ("gamma_N", "joint_term")),
+    sums=(("alpha", "gamma_N"),),
     mean=mean,
     equation=(
         r"L = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}"

@@ -57,6 +57,7 @@ def tied(law: Law, keep: str, drop: str) -> Law:
         mean=_rerouted(law.mean, drop, keep),
         derived=tuple(d for d in told if not _constant(d.function, keep)),
         slopes=tuple((as_kept(exponent), term) for exponent, term in law.slopes),
+        sums=tuple(pair for pair in law.sums if drop not in pair),
         tied=tuple(pair for pair in law.tied if drop not in pair),
         signs=tuple(name for name in law.signs if name != drop),
         equation=law.equation.replace(lost.latex, kept.latex) if lost.latex else law.equation,

@@ -69,7 +69,7 @@ def fit_many(
     min_ess : int
         A fit where bulk or tail ESS of any quantity is lower, or R-hat not below 1.01, draws
         half as many again, up to eight times ``draws`` in all. Where even that would be too few,
-        or was, it starts again once, whitened by the covariance of what it drew.
+        or was, it starts again (twice at most) with what its draws have taught.
     device : str
         ``auto``: a GPU from 100 data sets on, where there is one, else the CPU.
     workers : int, optional

@@ -82,8 +82,8 @@ def _side_by_side(
 def _verdict(job: Job, looked: Look, draws: int, fresh: bool) -> Verdict:
     """Whether draws are enough, more of them may help, or a new start is called for.
 
-    More can't help where the ESS would be too low at the most draws; those start again once, and
-    so do those that drew the most in vain.
+    More can't help where the ESS would be too low at the most draws; those start again with what
+    they have taught, twice at most, and so do those that drew the most in vain.
     """
     d = looked[2]
     with np.errstate(all="ignore"):

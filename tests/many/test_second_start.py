@@ -52,7 +52,7 @@ def test_a_second_start_is_whitened_by_the_covariance_of_the_first():
     white = again.mode.whitening
     np.testing.assert_allclose(white @ white.T, np.cov(flat.T), rtol=1e-8)
     np.testing.assert_allclose(again.mode.vector + again.z @ white.T, draws[:, -1])
-    assert (again.state, again.traces, again.learnt, again.deep) == (None, (), True, True)
+    assert (again.state, again.traces, again.looks, again.deep) == (None, (), 1, True)
     assert again.target > 0.8
     assert again.mode is not mode
 
