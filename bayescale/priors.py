@@ -177,6 +177,34 @@ class HalfNormal(Prior):
 
 
 @dataclass(frozen=True)
+class HalfCauchy(Prior):
+    """Cauchy with median ``scale``, folded to the positive half line."""
+
+    scale: float = 1.0
+    _positive: ClassVar[tuple[str, ...]] = ("scale",)
+
+    @property
+    def support(self) -> Support:  # noqa: D102
+        return POSITIVE
+
+    def log_density(self, x: Any) -> Any:  # noqa: D102
+        return math.log(2 / math.pi / self.scale) - namespace(x).log1p((x / self.scale) ** 2)
+
+    def numpyro(self) -> Any:  # noqa: D102
+        from numpyro import distributions as dist
+
+        return dist.HalfCauchy(self.scale)
+
+    def scipy(self) -> Any:  # noqa: D102
+        from scipy import stats
+
+        return stats.halfcauchy(scale=self.scale)
+
+    def middle(self) -> float:  # noqa: D102
+        return self.scale
+
+
+@dataclass(frozen=True)
 class Gamma(Prior):
     """Gamma with shape ``concentration`` and inverse scale ``rate``."""
 
@@ -271,7 +299,7 @@ class Uniform(Prior):
 
 
 FAMILIES: dict[str, type[Prior]] = {
-    c.__name__: c for c in (Normal, LogNormal, HalfNormal, Gamma, Beta, Uniform)
+    c.__name__: c for c in (Normal, LogNormal, HalfNormal, HalfCauchy, Gamma, Beta, Uniform)
 }
 
 

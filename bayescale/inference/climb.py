@@ -9,11 +9,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from bayescale.inference.mode import LONGEST, SMALLEST_CURVATURE
+from bayescale.inference.mode import LONGEST, SMALLEST_CURVATURE, climbs
 
 ITERATIONS = 60
 SHRINKS = 10  # halvings of a step that are tried, all in one evaluation
-STARTS = 4  # climbs: from the prior's middle and from the best prior draws
 RETREATS = 20  # chain starts are pulled towards the mode at most this often
 RETREAT = 0.7
 
@@ -80,7 +79,8 @@ def prepare_function(density: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return vector, value, whitening
 
     def prepare(candidates: Any, z: Any, batch: Any) -> tuple[Any, Any, Any, Any]:
-        order = jnp.argsort(values(candidates[1:], batch))[: STARTS - 1]
+        others = climbs(candidates.shape[-1]) - 1
+        order = jnp.argsort(values(candidates[1:], batch))[:others]
         starts = jnp.concatenate([candidates[:1], candidates[1:][order]])
         vectors, heights, whitenings = jax.vmap(climb, (0, None))(starts, batch)
         best = jnp.argmin(heights)

@@ -18,6 +18,11 @@ NEWTON_ALONE = (
     40  # dimensions up to which Newton's method needs no other, nor SciPy's import (.3 s)
 )
 SAME = 1e-3  # log densities that differ by less belong to one mode
+# climbs, and how many have to reach the best mode before the others are left alone. Measured on 60
+# simulated sets of Abnar's law (12 dimensions): two alike of 4 climbs miss the mode of the truth in
+# 6 sets, 4 climbs in 2, 8 in 1, 12 in none; laws of few dimensions have one mode
+FEW, CLIMBS, ALIKE = 8, 4, 2
+MORE_CLIMBS, MORE_ALIKE = 12, 3
 LEAST_GAIN = 1e-4  # in log density, of a step: heavy tails have modes with kinks near some rows
 NO_START = (
     "the log density is not finite at any start: the law gives no usable value for these runs "
@@ -126,21 +131,27 @@ def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
     finite = [s for s in starts if objective(s)[0] < 1e300]
     if not finite:
         raise FitError(NO_START)
-    vector = _best(objective, finite)
+    vector = _best(objective, finite, MORE_ALIKE if climbs(finite[0].size) > CLIMBS else ALIKE)
     whitening = whiten(hessian(objective, vector))
     return Mode(vector, whitening, -objective(vector)[0], count)
 
 
-def _best(objective: Gradient, starts: list[np.ndarray]) -> np.ndarray:
-    """The highest mode found; once two starts reach the same one the others are left alone."""
-    best, height = starts[0], np.inf
+def climbs(size: int) -> int:
+    """From how many starts a mode of so many dimensions is sought."""
+    return MORE_CLIMBS if FEW < size <= NEWTON_ALONE else CLIMBS
+
+
+def _best(objective: Gradient, starts: list[np.ndarray], alike: int) -> np.ndarray:
+    """The highest mode found; once so many starts reach it the others are left alone."""
+    best, height, times = starts[0], np.inf, 0
     for start in starts:
         found = _climb(objective, start)
         value = objective(found)[0]
-        if abs(value - height) < SAME:
-            return found if value < height else best
+        times = times + 1 if abs(value - height) < SAME else 1 if value < height else times
         if value < height:
             best, height = found, value
+        if times == alike:
+            break
     return best
 
 

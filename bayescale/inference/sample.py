@@ -20,7 +20,7 @@ from bayescale.inference.engine import (
     float64,
 )
 from bayescale.inference.levels import as_offsets, run_levels
-from bayescale.inference.mode import Mode, find_mode
+from bayescale.inference.mode import Mode, climbs, find_mode
 from bayescale.inference.model import Model
 from bayescale.inference.packing import LEVEL, Packing
 
@@ -201,7 +201,7 @@ def _starts(
         gradient = engine.gradient(engine.put(take_rows(batch, keep)), packing.no_centring())
     values = np.array([gradient(d)[0] for d in draws])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf))
-    starts = np.stack([centre, *(draws[k] for k in order[:3])])
+    starts = np.stack([centre, *(draws[k] for k in order[: climbs(packing.size) - 1])])
     return find_mode(gradient, starts).vector[None] if rows > 4 * SUBSET else starts
 
 

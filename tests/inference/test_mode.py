@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescale.errors import FitError
-from bayescale.inference.mode import find_mode, hessian, whiten
+from bayescale.inference.mode import climbs, find_mode, hessian, whiten
 
 RNG = np.random.default_rng(11)
 
@@ -50,6 +50,28 @@ def test_the_higher_of_two_modes_is_kept():
     mode = find_mode(two_hills, np.array([[-2.5], [2.5], [-1.5]]))
     assert mode.vector[0] == pytest.approx(2.0, abs=1e-3)
     assert mode.log_density == pytest.approx(np.log(3), abs=1e-3)
+
+
+def hills(x):
+    """Two hills along the first of twelve directions, the higher one at 2."""
+    value, slope = two_hills(x[:1])
+    return value - 0.5 * float(x[1:] @ x[1:]), np.concatenate([slope, -x[1:]])
+
+
+def test_many_dimensions_are_climbed_until_three_starts_agree():
+    """Two starts that agree on the lower hill don't end the search."""
+    starts = np.zeros((6, 12))
+    starts[:, 0] = [-2.5, -1.5, 2.5, 1.5, 2.2, np.nan]
+    mode = find_mode(hills, starts)
+    assert mode.vector[0] == pytest.approx(2.0, abs=1e-3)
+    assert find_mode(two_hills, starts[:, :1]).vector[0] == pytest.approx(-2.0, abs=1e-3)
+    counted = find_mode(hills, starts[2:]).evaluations
+    more = np.concatenate([starts[2:5], np.tile(starts[2], (6, 1))])
+    assert find_mode(hills, more).evaluations < counted + len(more) + 1  # the rest are left alone
+
+
+def test_how_many_climbs():
+    assert [climbs(d) for d in (7, 8, 9, 40, 41)] == [4, 4, 12, 12, 4]
 
 
 def valley(x):

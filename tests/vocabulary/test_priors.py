@@ -17,6 +17,7 @@ CASES = {
     "Normal": (priors.Normal(1.5, 2.0), stats.norm(1.5, 2.0)),
     "LogNormal": (priors.LogNormal(0.3, 0.7), stats.lognorm(0.7, scale=0.3)),
     "HalfNormal": (priors.HalfNormal(0.4), stats.halfnorm(scale=0.4)),
+    "HalfCauchy": (priors.HalfCauchy(0.4), stats.halfcauchy(scale=0.4)),
     "Gamma": (priors.Gamma(2.0, 0.1), stats.gamma(2.0, scale=10.0)),
     "Beta": (priors.Beta(2.0, 5.0), stats.beta(2.0, 5.0)),
     "Uniform": (priors.Uniform(-1.0, 3.0), stats.uniform(-1.0, 4.0)),
