@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayescale.inference.engine import Engine, Progress, Settings
 
 LONG = 15.0  # mean steps of a trajectory from which learning pays: it costs a warm-up more
+CAREFUL = 0.9  # least acceptance target under a map that bends, and of fits that mixed badly
 LOOKS = 2  # at most, before draws are kept: at their covariance, then at how they curve
 ENOUGH = 5  # draws a dimension from which a covariance is taken
 FEWEST = 600  # draws from which it and a bend are learnt
@@ -52,11 +53,12 @@ class Start:
 
 @dataclass(frozen=True)
 class Run:
-    """What chains drew: whitened draws (chain, draw, dim), sampler statistics, and from where."""
+    """What chains drew: whitened draws (chain, draw, dim), statistics, from where, and how."""
 
     z: np.ndarray
     stats: dict[str, np.ndarray]
     start: Start
+    target: float
 
     @property
     def vectors(self) -> np.ndarray:
@@ -98,12 +100,13 @@ def run_chains(
         while start.looks < LOOKS and _mean_steps(traces) > LONG:
             drawn = np.concatenate([t[0] for t in traces], axis=1)[:, s.warmup // 2 :]
             start = _learnt(start, drawn)
+            target = max(target, CAREFUL) if start.looks > 1 else target
             going = _advancing(engine, data, start, target, spread, progress)
             traces = list(islice(going, pilot))
         traces += islice(going, _chunks(s.warmup + s.draws) - len(traces))
     kept = slice(s.warmup, s.warmup + s.draws)
     joined = [np.concatenate(parts, axis=1)[:, kept] for parts in zip(*traces, strict=True)]
-    return Run(joined[0], statistics(joined, s.max_tree_depth), start)
+    return Run(joined[0], statistics(joined, s.max_tree_depth), start, target)
 
 
 def _advancing(

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bayescale.inference.chains import CAREFUL
 from bayescale.inference.mode import Mode
-
-CAREFUL = 0.9  # acceptance target of lanes that mixed badly
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,8 @@ def sample(
         z = chain_starts(place.gradient, place.mode, settings.chains, streams[1])
         run = run_chains(engine, place.data, Start(place.mode, z, keys), target, progress)
         for smaller in RETRIES if settings.retry else ():
-            if run.stats["diverging"].any() and smaller > target:
-                target = smaller
-                run = run_chains(engine, place.data, run.again, target, progress)
+            if run.stats["diverging"].any() and smaller > run.target:
+                run = run_chains(engine, place.data, run.again, smaller, progress)
     vectors = as_offsets(model, packing, run.vectors, batch, place.centring)
     return Draws(
         vectors,
@@ -116,7 +115,7 @@ def sample(
         clock.seconds,
         origins,
         run.gradients,
-        target,
+        run.target,
         place.centring,
     )
 
