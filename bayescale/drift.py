@@ -24,7 +24,8 @@ from bayescale.errors import LawError
 from bayescale.law import Law
 from bayescale.param import Param
 from bayescale.pooling import Pool, independent
-from bayescale.priors import LogNormal, Normal, Prior, prior_from_dict
+from bayescale.prior_reading import prior_from_dict
+from bayescale.priors import LogNormal, Normal, Prior
 
 KNOT = "knot"  # named axis of the weights
 SCALE, STEP = "drift_scale", "drift_step"  # its sites

@@ -166,6 +166,8 @@ class Law:
                 raise LawError(
                     f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
                 )
+        if not {e for e, _ in self.slopes}.issuperset(n for pair in self.sums for n in pair):
+            raise LawError(f"law '{self.name}': sums are of exponents in its slopes.")
         for d in self.derived:
             own = {d.by} if d.by else set()
             check_signature(self.name, f"derived '{d.name}'", d.function, params | refs | own)

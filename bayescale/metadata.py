@@ -17,7 +17,7 @@ from bayescale.law import Law
 from bayescale.laws import LAWS
 from bayescale.noise import noise_from_dict
 from bayescale.pooling import pooling_from_dict
-from bayescale.priors import prior_from_dict
+from bayescale.prior_reading import prior_from_dict
 
 if TYPE_CHECKING:
     from bayescale.data.runs import Runs

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bayescale.errors import LawError
-from bayescale.priors import HalfNormal, Prior, prior_from_dict
+from bayescale.prior_reading import prior_from_dict
+from bayescale.priors import HalfNormal, Prior
 
 Kind = Literal["partial", "independent"]
 

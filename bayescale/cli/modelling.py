@@ -111,7 +111,7 @@ def build_model(
     from bayescale.laws import get_law
     from bayescale.noise import NOISES
     from bayescale.pooling import Pooling, parse_pool
-    from bayescale.priors import parse_prior
+    from bayescale.prior_reading import parse_prior
 
     if noise is not None and noise not in NOISES:
         raise LawError(

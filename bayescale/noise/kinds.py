@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayescale.noise.noise import Noise
-from bayescale.priors import prior_from_dict
+from bayescale.prior_reading import prior_from_dict
 
 
 def student_t(**options: Any) -> Noise:

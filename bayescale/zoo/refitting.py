@@ -112,7 +112,7 @@ def arguments(told: Card, where: str, seed: int | None) -> dict[str, Any]:
     """
     from bayescale.drift import parse_drift
     from bayescale.pooling import parse_pool
-    from bayescale.priors import parse_prior
+    from bayescale.prior_reading import parse_prior
 
     sampler = told.sampler.model_dump(exclude={"keep"})
     if seed is not None:

@@ -71,7 +71,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def fitted(table):
-    return bs.fit(LAW, table, seed=1, draws=500, progress=False)
+    return bs.fit(LAW, table, seed=1, draws=1000, progress=False)
 
 
 def test_simulated_rows_follow_the_law_of_their_label(table):

@@ -11,7 +11,8 @@ from scipy import stats
 
 from bayescale import priors
 from bayescale.errors import LawError
-from bayescale.priors import Support, parse_prior, prior_from_dict
+from bayescale.prior_reading import FAMILIES, parse_prior, prior_from_dict
+from bayescale.priors import Support
 
 CASES = {
     "Normal": (priors.Normal(1.5, 2.0), stats.norm(1.5, 2.0)),
@@ -27,7 +28,7 @@ SUPPORTS = [Support(), Support(0.0), Support(2.0), Support(0.0, 1.0), Support(-1
 
 
 def test_every_family_is_tested():
-    assert set(CASES) == set(priors.FAMILIES)
+    assert set(CASES) == set(FAMILIES)
 
 
 @EACH_PRIOR
