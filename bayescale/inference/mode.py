@@ -17,11 +17,12 @@ SMALLEST_CURVATURE = 0.1  # priors have a standard deviation near 1 on the real 
 NEWTON_ALONE = (
     40  # dimensions up to which Newton's method needs no other, nor SciPy's import (.3 s)
 )
-SAME = 1e-3  # log densities that differ by less belong to one mode
+SAME = 0.02  # log densities that differ by less belong to one mode: climbs end within about .01
 # climbs, and how many have to reach the best mode before the others are left alone. Measured on 60
 # simulated sets of Abnar's law (12 dimensions): two alike of 4 climbs miss the mode of the truth in
-# 6 sets, 4 climbs in 2, 8 in 1, 12 in none; laws of few dimensions have one mode
-FEW, CLIMBS, ALIKE = 8, 4, 2
+# 6 sets, 4 climbs in 2, 8 in 1, 12 in none. Laws of few dimensions have one mode; in those of many
+# (labels, groups) each label's part is as simple, and a climb costs the most
+FEW, MANY, CLIMBS, ALIKE = 8, 20, 4, 2
 MORE_CLIMBS, MORE_ALIKE = 12, 3
 LEAST_GAIN = 1e-4  # in log density, of a step: heavy tails have modes with kinks near some rows
 NO_START = (
@@ -138,7 +139,7 @@ def find_mode(gradient: Gradient, starts: np.ndarray) -> Mode:
 
 def climbs(size: int) -> int:
     """From how many starts a mode of so many dimensions is sought."""
-    return MORE_CLIMBS if FEW < size <= NEWTON_ALONE else CLIMBS
+    return MORE_CLIMBS if FEW < size <= MANY else CLIMBS
 
 
 def _best(objective: Gradient, starts: list[np.ndarray], alike: int) -> np.ndarray:

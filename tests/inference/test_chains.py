@@ -12,6 +12,7 @@ from bayescale.inference.mode import Mode
 def fitted(runs, monkeypatch):
     def fit(long: float):
         monkeypatch.setattr(chains, "LONG", long)
+        monkeypatch.setattr(chains, "VERY_LONG", long)
         return bs.fit("coupled", runs, seed=4, draws=1000, progress=False)
 
     return fit
