@@ -4,23 +4,16 @@ Everything here is a frozen value. Sampling, prediction, simulation and plots re
 `Law`; nothing is registered and nothing is subclassed.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bayescale.arrays import namespace
 from bayescale.errors import LawError, nearest
+from bayescale.law_checks import check_law, check_lost
 from bayescale.param import Centre, Coordinate, Derived, Input, Param, Reference
 from bayescale.priors import Prior
-from bayescale.signature import (
-    call_with,
-    check_axes,
-    check_signature,
-    check_unique,
-    frozen_labels,
-    renamed,
-)
+from bayescale.signature import call_with, frozen_labels, renamed
 from bayescale.support import POSITIVE
 
 if TYPE_CHECKING:
@@ -147,47 +140,7 @@ class Law:
         for part in _LISTS:
             object.__setattr__(self, part, tuple(getattr(self, part)))  # a list is no value
         object.__setattr__(self, "labels", frozen_labels(self.name, self.labels))
-        check_axes(self.name, self.axes, (*self.inputs, *self.params, *self.derived))
-        names = [p.name for p in self.params] + [i.name for i in self.inputs]
-        sampled = [p.site for p in self.params if p.coordinate]
-        check_unique(self.name, names + sampled + [d.name for d in self.derived])
-        check_signature(self.name, "mean", self.mean, set(names), exact=True)
-        refs = {f"{i.name}_ref" for i in self.inputs} | {c.name for c in self.centres}
-        params = {p.name for p in self.params}
-        sites = {p.site for p in self.params}
-        for p in self.params:
-            if p.coordinate:
-                label = f"coordinate '{p.coordinate.name}'"
-                known = (params - {p.name}) | refs | sites
-                check_signature(self.name, label, p.coordinate.to_param, known)
-                check_signature(self.name, label, p.coordinate.from_param, params | refs)
-        for name in (*self.terms, *(n for pair in self.slopes for n in pair)):
-            if self.param(name).prior.support != POSITIVE:
-                raise LawError(
-                    f"law '{self.name}': '{name}' in its terms or slopes isn't positive."
-                )
-        if not {e for e, _ in self.slopes}.issuperset(n for pair in self.sums for n in pair):
-            raise LawError(f"law '{self.name}': sums are of exponents in its slopes.")
-        for d in self.derived:
-            own = {d.by} if d.by else set()
-            check_signature(self.name, f"derived '{d.name}'", d.function, params | refs | own)
-        self._check_centres()
-        self._check_tied()
-        for name in self.nuisance:
-            self.param(name)
-
-    def _check_centres(self) -> None:
-        for c in self.centres:
-            label, inputs = f"centre '{c.name}'", {i.name for i in self.inputs}
-            check_signature(self.name, label, c.function, inputs)
-            if c.by and c.by not in {p.by for p in self.params}:
-                raise LawError(f"law '{self.name}': no parameter differs by '{c.by}', as {label}.")
-
-    def _check_tied(self) -> None:
-        known = {x.name for x in (*self.params, *self.derived)} | {p.site for p in self.params}
-        for name in (n for pair in self.tied for n in pair):
-            if name not in known:
-                raise LawError(f"law '{self.name}': '{name}' in tied is none of its quantities.")
+        check_law(self)
 
     @property
     def axes(self) -> dict[str, tuple[str, ...]]:
@@ -265,7 +218,7 @@ class Law:
                     f"priors of both '{p.name}' and its coordinate '{p.site}'; give one."
                 )
             params[p.name] = params[p.name].with_prior(prior, name)
-        self._check_lost(params)
+        check_lost(self, params)
         positive = {p.site for p in params.values() if p.prior.support == POSITIVE}
         slopes = tuple(pair for pair in self.slopes if positive.issuperset(pair))
         return replace(
@@ -275,19 +228,6 @@ class Law:
             slopes=slopes,
             sums=tuple(pair for pair in self.sums if {e for e, _ in slopes}.issuperset(pair)),
         )
-
-    def _check_lost(self, params: Mapping[str, Param]) -> None:
-        """A prior on a parameter takes its coordinate away, which another may lean on."""
-        lost = {p.site: p.name for p in self.params} | {p.site: "" for p in params.values()}
-        for p in params.values():
-            asked = inspect.signature(p.coordinate.to_param).parameters if p.coordinate else ()
-            for site in asked:
-                if name := lost.get(site):
-                    raise LawError(
-                        f"law '{self.name}': a prior on {name} itself takes away {site}, from "
-                        f"which {p.name} is computed; set the prior of {site}, or of {name} and "
-                        f"{p.name} both."
-                    )
 
     def latex(self) -> str:
         """The equation that `mean` computes, in LaTeX.

@@ -44,7 +44,8 @@ class Start:
     keys : array, shape (chain, 2)
         Of their random numbers.
     looks : int
-        How often draws have taught what makes the posterior round.
+        How often draws have taught what makes the posterior round; `LOOKS` where there is no
+        more to learn.
     """
 
     mode: Mode
@@ -69,8 +70,8 @@ class Run:
 
     @property
     def again(self) -> Start:
-        """Where to start again with what these draws taught."""
-        return _learnt(self.start, self.z)
+        """Where to start again, with what these draws taught if there is more to learn."""
+        return self.start if self.start.looks == LOOKS else _learnt(self.start, self.z)
 
     @property
     def gradients(self) -> int:
@@ -107,7 +108,7 @@ def run_chains(
             traces = list(islice(going, pilot))
             if start.looks > 1 and _mean_steps(traces) > _mean_steps(straight[-1]):
                 start, target, going, traces = straight
-                break
+                start = replace(start, looks=LOOKS)
         traces += islice(going, _chunks(s.warmup + s.draws) - len(traces))
     kept = slice(s.warmup, s.warmup + s.draws)
     joined = [np.concatenate(parts, axis=1)[:, kept] for parts in zip(*traces, strict=True)]

@@ -146,7 +146,11 @@ class Lanes:
         """Groups of lanes that one compiled function serves, in the order given."""
         kinds: dict[tuple[int, int, bool], list[Lane]] = {}
         for lane in lanes:
-            kind = self._depth(lane), self._warmup(lane), lane.looks > 1
+            kind = (
+                self._depth(lane),
+                self._warmup(lane),
+                lane.mode is not None and lane.mode.bend is not None,
+            )
             kinds.setdefault(kind, []).append(lane)
         return [group for kind in kinds.values() for group in _groups(kind, self.width)]
 

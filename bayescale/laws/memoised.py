@@ -27,7 +27,8 @@ def memoised[**Options](factory: Callable[Options, Law]) -> Callable[Options, La
         given.apply_defaults()
         key = tuple(given.arguments.items())
         if key not in made:
-            made[key] = factory(*given.args, **given.kwargs)
+            # of two threads that come at once, the second takes what the first made
+            made.setdefault(key, factory(*given.args, **given.kwargs))
         return made[key]
 
     return build

@@ -42,3 +42,16 @@ def test_a_fit_with_short_trajectories_is_left_alone(fitted):
     usual = fitted(chains.LONG)
     assert usual.record["gradients_per_draw"] < chains.LONG
     assert np.array_equal(usual.summary["mean"], fitted(np.inf).summary["mean"])
+
+
+def test_a_bend_that_walks_as_far_is_given_up(fitted, runs, monkeypatch):
+    """Draws go on as if nobody had looked at how they curve."""
+    with monkeypatch.context() as patched:
+        patched.setattr(chains, "LOOKS", 1)
+        straight = fitted(0.0)
+    steps = iter([40.0, 40.0, 50.0, 40.0])  # after the mode, whitened, bent; what it was before
+    monkeypatch.setattr(chains, "_mean_steps", lambda traces: next(steps))
+    again = fitted(0.0)
+    assert list(steps) == []
+    assert np.array_equal(straight.summary["mean"], again.summary["mean"])
+    assert again.record["settings"]["target_accept"] == straight.record["settings"]["target_accept"]

@@ -160,3 +160,29 @@ def test_usual_names_of_columns_are_read():
     np.testing.assert_array_equal(bs.read_runs(runs).column("experts"), runs["num_experts"])
     with pytest.raises(DataError, match="law 'abnar' as set up here needs D"):
         bs.fit("abnar", runs, progress=False)
+
+
+def test_two_exponents_of_one_input_are_sampled_as_a_sum_and_a_ratio():
+    """A map there and back whose Jacobian is 1; its sum is the loss's slope in ln N."""
+    import jax
+
+    from bayescale.inference.model import Model
+    from bayescale.inference.packing import Packing
+
+    model = Model(ABNAR, ABNAR.default_noise)
+    packing = Packing.of(model, {})
+    sites = packing.sample_prior(np.random.default_rng(2), 6)
+    vectors = packing.join(sites)
+    for name, values in packing.constrain(vectors).items():
+        np.testing.assert_allclose(values, sites[name], rtol=1e-10)
+    fall = sites["alpha"] * sites["size_term"] + sites["gamma_N"] * sites["joint_term"]
+    np.testing.assert_allclose(np.exp(vectors[:, packing.slice_of("gamma_N")][:, 0]), fall)
+
+    def sampled(vector):
+        parts = packing.split(vector)
+        return jax.numpy.stack([parts[s.name] for s in packing.sites])
+
+    with jax.enable_x64(True):
+        for vector in vectors:
+            found = np.linalg.det(np.asarray(jax.jacobian(sampled)(jax.numpy.asarray(vector))))
+            assert abs(found) == pytest.approx(1)

@@ -78,6 +78,10 @@ def with_coordinate(**options):
             "'E' in its terms or slopes isn't positive",
         ),
         (lambda: law(lambda E, A, N: E, terms=("E", "B")), "has no parameter 'B'"),
+        (
+            lambda: law(lambda E, A, N: E, slopes=(("A", "E"),), sums=(("A", "E"),)),
+            "'E' in its sums is no exponent of its slopes",
+        ),
     ],
 )
 def test_wrong_declarations(make, message):
