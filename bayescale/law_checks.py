@@ -71,6 +71,8 @@ def _check_functions(law: "Law") -> None:
             known = (params - {p.name}) | refs | sites
             check_signature(law.name, label, p.coordinate.to_param, known)
             check_signature(law.name, label, p.coordinate.from_param, params | refs)
+            if p.coordinate.scale:
+                check_signature(law.name, f"scale of {label}", p.coordinate.scale, sites - {p.site})
     for d in law.derived:
         own = {d.by} if d.by else set()
         check_signature(law.name, f"derived '{d.name}'", d.function, params | refs | own)

@@ -120,6 +120,10 @@ class Coordinate:
         references (arguments by name: ``size_term, alpha, N_ref``).
     from_param : callable
         The inverse: the coordinate from the parameters and references (arguments by name).
+    scale : callable, optional
+        For a parameter that is the coordinate times a scale: the scale from other sampled
+        quantities (arguments by name). Where the data show the parameter, the sampler moves along
+        that and not along the coordinate (see `bayescale.inference.packing`).
     """
 
     name: str
@@ -127,6 +131,7 @@ class Coordinate:
     from_param: Callable[..., Any]
     meaning: str = ""
     unit: str = ""
+    scale: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

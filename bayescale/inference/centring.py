@@ -84,5 +84,37 @@ def choose_centring(
     return centring, packing.join(values, centring)
 
 
+def choose_scaled(
+    gradient: CentredGradient, packing: Packing, centring: Centring, starts: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Centring of coordinates in units of a scale, and starts for the mode under it.
+
+    Of a positive one the logarithm lies in the vector, which is centred: all that a scale does to
+    it is a shift. One of either sign is centred as far as the data tell it, c = 1 - variance at
+    the mode, which is 1 where they say nothing.
+
+    Parameters
+    ----------
+    gradient : callable
+    packing : Packing
+    centring : dict
+        Of all else.
+    starts : array, shape (start, dim)
+        Vectors under that.
+    """
+    chosen = {**centring}
+    for z, _ in packing.scales:
+        if packing.positive(z):
+            chosen[z] = np.ones_like(centring[z])
+    starts = np.stack([packing.join(packing.constrain(s, centring), chosen) for s in starts])
+    signed = [z for z, _ in packing.scales if not packing.positive(z)]
+    if not signed:
+        return chosen, starts
+    mode = find_mode(lambda vector: gradient(vector, chosen), starts)
+    variance = packing.cut(np.square(mode.whitening).sum(axis=1))
+    found = chosen | {z: np.clip(1 - variance[z], 0.0, 1.0) for z in signed}
+    return found, packing.join(packing.constrain(mode.vector, chosen), found)[None]
+
+
 def _middle(packing: Packing, site: str) -> float:
     return next(s.prior.middle() for s in packing.sites if s.name == site)

@@ -104,7 +104,12 @@ class Lanes:
             target=s.target_accept,
             deep=self.width == 1 or s.max_tree_depth <= SHORT,
         )
-        if not packing.pools and not engine.model.drift and size <= NEWTON_ALONE:
+        if (
+            not packing.pools
+            and not packing.scales
+            and not engine.model.drift
+            and size <= NEWTON_ALONE
+        ):
             return lane
         # a centring is chosen, and a mode of many dimensions climbed to, in Python
         place = locate(engine, packing, batch, starts)
@@ -212,7 +217,7 @@ class Lanes:
     def _warmup(self, lane: Lane) -> int:
         """Adapting iterations: few at first, since whitening leaves little to learn."""
         s = self.engine.settings
-        easy = lane.target == s.target_accept and not self.packing.pools
+        easy = lane.target == s.target_accept and not (self.packing.pools or self.packing.scales)
         return s.warmup if easy else max(s.warmup, THOROUGH)
 
     def _next(self, lane: Lane, judge: Judge) -> Lane | None:

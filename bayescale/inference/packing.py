@@ -1,7 +1,8 @@
 """How site values lie in one flat vector, along directions that the data see."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ from bayescale.arrays import namespace, softplus
 from bayescale.drift import STEP
 from bayescale.inference.frame import Frame, from_hinges, to_hinges
 from bayescale.inference.model import Model, Site
+from bayescale.support import POSITIVE
 
 LEVEL = "run_level"  # beside the centrings: levels of runs that offsets are counted from
 
@@ -39,6 +41,9 @@ class Packing:
         w = s^c z + c common: z itself for centring c = 0, the group's own value u for c = 1.
         Between them lies what the data know of each group (see `centring`). Offsets of runs
         have no common site; theirs is 0.
+    scales : mapping of site to callable
+        Coordinates in units of a scale s that other sites give. In place of z the vector holds
+        s^c z, or ln z + c ln s of a positive one, whose Jacobian is 1.
     """
 
     sites: tuple[Site, ...]
@@ -47,6 +52,8 @@ class Packing:
     slopes: tuple[tuple[str, str], ...] = ()
     sums: tuple[tuple[str, str], ...] = ()
     pools: tuple[tuple[str, str, str], ...] = ()
+    # no part of the name that compiled functions are kept under: the model says it
+    scales: tuple[tuple[str, Callable[..., Any]], ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, model: Model, labels: Mapping[str, tuple[str, ...]]) -> "Packing":
@@ -60,7 +67,7 @@ class Packing:
         )
         if model.noise.offsets:
             pools += (("run_offset", "", "run_sd"),)
-        return cls(model.sites, shapes, terms, slopes, sums, pools)
+        return cls(model.sites, shapes, terms, slopes, sums, pools, _scales(model))
 
     @property
     def size(self) -> int:
@@ -80,6 +87,7 @@ class Packing:
         """Centring 0 of every pooled parameter: the vector holds z itself."""
         shape_of = {s.name: shape for s, shape in zip(self.sites, self.shapes, strict=True)}
         found = {z: np.zeros(shape_of[z]) for z, _, _ in self.pools}
+        found |= {z: np.zeros(shape_of[z]) for z, _ in self.scales}
         if self.frame:
             found |= self.frame.none(self.size)
         if "run_offset" in found:  # see `levels`; not a number: offsets are sampled as such
@@ -111,6 +119,10 @@ class Packing:
         for z, common, spread in self.pools if centring else ():
             c, middle, log_s = self._pooled(parts, z, common, spread, centring)
             parts[z] = (parts[z] - c * middle) * namespace(log_s).exp(-c * log_s)
+        for z, log_s in self._scaled(parts, centring):
+            parts[z] = (
+                parts[z] - log_s if self.positive(z) else parts[z] / namespace(log_s).exp(log_s)
+            )
         return parts
 
     def cut(self, vector: Any) -> dict[str, Any]:
@@ -136,11 +148,25 @@ class Packing:
             return c, 0.0, log_s
         return c, namespace(log_s).expand_dims(parts[common], axis=-(rank + 1)), log_s
 
+    def _scaled(self, parts: Mapping[str, Any], centring: Any) -> Iterator[tuple[str, Any]]:
+        """Coordinates in units of a scale, with c ln s."""
+        support = {s.name: s.prior.support for s in self.sites}
+        for z, scale in self.scales if centring else ():
+            asked = inspect.signature(scale).parameters
+            s = scale(**{name: support[name].constrain(parts[name]) for name in asked})
+            yield z, centring[z] * namespace(s).log(s)
+
+    def positive(self, site: str) -> bool:
+        """Whether a site is sampled by its logarithm."""
+        return next(s.prior.support for s in self.sites if s.name == site) == POSITIVE
+
     def log_jacobian(self, parts: Mapping[str, Any], centring: Mapping[str, Any]) -> Any:
         """Log Jacobian of the centring: dz/dw = s^-c, from unconstrained site values."""
         total: Any = 0.0
         for z, _, spread in self.pools:
             total = total - centring[z].sum() * parts[spread]
+        for z, log_s in self._scaled(parts, centring):
+            total = total - (0.0 if self.positive(z) else log_s.sum())
         if self.frame:
             total = total + self.frame.log_jacobian(parts, centring)
         return total
@@ -161,6 +187,8 @@ class Packing:
         for z, common, spread in self.pools if centring else ():
             c, middle, log_s = self._pooled(parts, z, common, spread, centring)
             parts[z] = parts[z] * np.exp(c * log_s) + c * middle
+        for z, log_s in self._scaled(parts, centring):
+            parts[z] = parts[z] + log_s if self.positive(z) else parts[z] * np.exp(log_s)
         for exponent, term in self.slopes:
             parts[exponent] = parts[exponent] + parts[term]
         for one, other in self.sums:
@@ -216,6 +244,17 @@ def _folds(
     seen = {exponent for exponent, _ in slopes}
     sums = tuple(pair for pair in pairs(model.law.sums) if seen.issuperset(pair))
     return sites(model.law.terms) or (), slopes, sums
+
+
+def _scales(model: Model) -> tuple[tuple[str, Callable[..., Any]], ...]:
+    """Sites in units of a scale, where none of those that give it differs by group."""
+    alone = {p.site for p in model.params if model.pool(p) is None}
+    listed = [(p.site, p.coordinate.scale) for p in model.params if p.coordinate]
+    return tuple(
+        (site, scale)
+        for site, scale in listed
+        if scale and alone.issuperset((site, *inspect.signature(scale).parameters))
+    )
 
 
 def _fold(log_a: Any, log_b: Any) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayescale.inference.batch import pad, padded_size, take_rows
-from bayescale.inference.centring import choose_centring
+from bayescale.inference.centring import choose_centring, choose_scaled
 from bayescale.inference.chains import Start, run_chains
 from bayescale.inference.drifting import Setting, choose_frame, settle, without_drift
 from bayescale.inference.engine import (
@@ -145,13 +145,16 @@ def locate(
     gradient = engine.gradient(data, centring)
     with engine.clock.phase("mode"):
         starts = _starts(engine, packing, batch, gradient, rng)
+        centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
         if packing.pools:
-            centred = lambda vector, c: engine.gradient(data, c)(vector)  # noqa: E731
             centring, start = choose_centring(centred, packing, starts)
             if LEVEL in centring:
                 values = packing.constrain(start, centring)
                 centring = centring | {LEVEL: run_levels(engine.model, values, batch)}
-            gradient, starts = engine.gradient(data, centring), start[None]
+            starts = start[None]
+        if packing.scales:
+            centring, starts = choose_scaled(centred, packing, centring, starts)
+        gradient = engine.gradient(data, centring)
         if engine.model.drift:
             return _with_drift(engine, packing, batch, data, centring, starts)
         mode = find_mode(gradient, starts)

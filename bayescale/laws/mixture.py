@@ -118,7 +118,6 @@ def _mixture(
     transfers = "v" if transfer == "exponential" else "tau"
     terms = ("E", *(["size_term"] if size else []), "data_term")
     slopes = (*([("alpha", "size_term")] if size else []), ("beta", "data_term"))
-    slopes += (("tau_z", "local"),) if sparse and transfer == "additive" else ()
     recipe = {"sources": sources, "targets": targets, "transfer": transfer, "capacity": capacity}
     recipe |= {"repetition": repeated, "shares": shares, "sparse": sparse, "size": size}
     return Law(

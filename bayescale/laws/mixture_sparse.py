@@ -1,13 +1,12 @@
-r"""Transfers shrunk towards none: the regularised horseshoe, in non-centred coordinates.
+r"""Transfers shrunk towards none: the regularised horseshoe.
 
 Most domains don't act on each other, a few do strongly. Piironen & Vehtari 2017 (arXiv:1707.01694,
 eq. 2.8 and 3.12): :math:`v_p = z_p \, g \tilde\lambda_p`,
 :math:`\tilde\lambda_p^2 = s^2 \lambda_p^2 / (s^2 + g^2 \lambda_p^2)`, with z standard normal and
 :math:`\lambda` half-Cauchy. Reported is the shrinkage that a scale stands for,
 :math:`\kappa = 1/(1 + \lambda^2)`, 1 where a transfer is shrunk to nothing. Of a transfer that the
-data show, they show the product of z and :math:`\lambda`: the sampler moves along it. Measured on
-seven sources and eight targets, 4 x 500 draws: a least ESS of 205 in place of 54 with
-:math:`\kappa` itself as Beta(1/2, 1/2).
+data show, they show v itself: the sampler moves along it (`Coordinate.scale`). Measured on seven
+sources and eight targets, 100 gradients and more a draw in z and 23 to 31 so.
 """
 
 from dataclasses import replace
@@ -24,11 +23,10 @@ GLOBAL = HalfNormal(0.5)
 WHY_GLOBAL = "a fraction of the slab: most transfers are small beside those that matter"
 
 
-def spread(kappa: Any, g: Any, slab: float) -> Any:
+def spread(local: Any, g: Any, slab: float) -> Any:
     """Scale of each transfer: g lambda, at most about the slab's."""
-    xp = namespace(kappa)
-    common = namespace(g).expand_dims(g, axis=-1)
-    squared = common**2 * (1 - kappa) / kappa
+    xp = namespace(local)
+    squared = (namespace(g).expand_dims(g, axis=-1) * local) ** 2
     return slab * xp.sqrt(squared / (slab**2 + squared))
 
 
@@ -46,17 +44,18 @@ def shrunk(param: Param, positive: bool) -> list[Param]:
     prior = HalfNormal(1.0) if positive else Normal(0.0, 1.0)
     coordinate = Coordinate(
         site,
-        to_param=renamed(lambda z, kappa, g: z * spread(kappa, g, slab), z=site),
+        to_param=renamed(lambda z, local, g: z * spread(local, g, slab), z=site),
         from_param=renamed(
-            lambda value, kappa, g: value / spread(kappa, g, slab), value=param.name
+            lambda value, kappa, g: value / spread(_local(kappa), g, slab), value=param.name
         ),
         meaning="transfer in units of its own scale",
+        scale=lambda local, g: spread(local, g, slab),
     )
     why = "regularised horseshoe (arXiv:1707.01694)"
     local = Coordinate(
         "local",
         to_param=lambda local: 1 / (1 + local**2),
-        from_param=lambda kappa: namespace(kappa).sqrt(1 / kappa - 1),
+        from_param=_local,
         meaning="scale of a transfer in units of all transfers' scale",
     )
     return [
@@ -67,3 +66,8 @@ def shrunk(param: Param, positive: bool) -> list[Param]:
             r"\kappa", support=UNIT, coordinate=local, dims=param.dims, why=why,
         ),
     ]  # fmt: skip
+
+
+def _local(kappa: Any) -> Any:
+    """Local scale lambda of a transfer from its shrinkage."""
+    return namespace(kappa).sqrt(1 / kappa - 1)

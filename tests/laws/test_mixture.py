@@ -197,22 +197,6 @@ def test_worths_of_a_target_that_is_no_source_have_mean_one():
     np.testing.assert_allclose(worth[..., 1] / worth[..., 0], free[..., 1] / free[..., 0])
 
 
-def test_horseshoe_spread_is_the_papers():
-    from bayescale.laws.mixture_sparse import SLAB, spread
-
-    rng = np.random.default_rng(3)
-    local = np.abs(rng.standard_cauchy(9))
-    g = np.array(0.3)
-    squared = SLAB**2 * local**2 / (SLAB**2 + g**2 * local**2)
-    found = spread(1 / (1 + local**2), g, SLAB)
-    np.testing.assert_allclose(found, g * np.sqrt(squared))
-    # Beta(1/2, 1/2) shrinkage is a half-Cauchy scale
-    from scipy import stats
-
-    kappa = stats.beta(0.5, 0.5).rvs(20_000, random_state=np.random.default_rng(4))
-    assert stats.kstest(np.sqrt(1 / kappa - 1), stats.halfcauchy.cdf).pvalue > 1e-3
-
-
 def test_the_same_options_give_the_same_law_and_a_recipe_gives_it_back():
     options = {"capacity": "directional", "sparse": True}
     law = mixture(["text", "vision"], repetition=["vision"], **options)
