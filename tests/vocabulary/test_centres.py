@@ -8,6 +8,7 @@ import pytest
 
 import bayescale as bs
 from bayescale import Coordinate, Input, Law, Param
+from bayescale.arrays import power
 from bayescale.errors import LawError
 from bayescale.inference.batch import make_batch, make_layout
 from bayescale.inference.model import Model
