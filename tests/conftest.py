@@ -1,4 +1,4 @@
-"""Shared fixtures: where the real data sets lie, and a compile cache for this session alone."""
+"""Shared fixtures: where the real data sets lie, and a compile cache for this run alone."""
 
 import os
 import tempfile
@@ -11,6 +11,8 @@ from hypothesis import settings
 # the first call of a JAX function compiles it; examples are the same in every run
 settings.register_profile("bayescale", deadline=None, derandomize=True)
 settings.load_profile("bayescale")
+
+COMPILED = "BAYESCALE_TESTS_COMPILED"  # environment variable: this run's compile cache
 
 
 def find_data_dir() -> Path | None:
@@ -28,13 +30,21 @@ def data_dir() -> Path:
     return folder
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make one folder of compiled functions for all workers of this run, and remove it after."""
+    if hasattr(config, "workerinput"):  # a worker: it has the folder in its environment
+        return
+    folder = tempfile.TemporaryDirectory(prefix="bayescale-tests-", ignore_cleanup_errors=True)
+    os.environ[COMPILED] = folder.name
+    config.add_cleanup(folder.cleanup)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compile_cache() -> Iterator[Path]:
-    """Compiled functions are kept for this session only, so no test leans on an earlier one."""
+    """Compiled functions are kept for this run only, so no test leans on an earlier run."""
     before = os.environ.get("BAYESCALE_CACHE")
-    with tempfile.TemporaryDirectory(prefix="bayescale-tests-") as folder:
-        os.environ["BAYESCALE_CACHE"] = folder
-        yield Path(folder)
+    os.environ["BAYESCALE_CACHE"] = os.environ[COMPILED]
+    yield Path(os.environ[COMPILED])
     if before is None:
         del os.environ["BAYESCALE_CACHE"]
     else:

@@ -122,7 +122,8 @@ def test_a_break_outside_the_data_is_not_identified():
         {"D": np.geomspace(1e9, 1e11, 25)},
         seed=3,
     )
-    fit = bs.fit(law, runs, seed=1, progress=False)
+    quick = {"draws": 300, "retry": False, "max_tree_depth": 7}
+    fit = bs.fit(law, runs, seed=1, progress=False, **quick)
     assert not fit.converged
     said = {p.message.split(" is its prior")[0].split()[-1] for p in fit.gate.problems}
     assert {"d_1", "f_1"} & said, fit.gate.headline()
