@@ -5,11 +5,11 @@ sets). Design and file name match arXiv:2507.09404.
 
 Last checkpoints only: rows of a run are correlated, and early ones sit at a high learning rate.
 Fitted are additive transfer (7 x 8 transfers, 152 quantities in all), the same under a horseshoe,
-and exponential transfer with capacity. SOURCE.md found by least squares, one target at a time, own domain = 1: c4 from
-commoncrawl .43, commoncrawl from c4 .57, github from stackexchange .36, book from c4 .23 and from
-commoncrawl .28, wikipedia almost none; SD of log residual .003 to .009, openhermes (no training
-domain) .011. LOO leaves whole runs out. Held out are the two largest sizes (1.2B and 2.7B), and the
-largest alone.
+and exponential transfer with capacity. SOURCE.md found by least squares, one target at a time, own
+domain = 1: c4 from commoncrawl .43, commoncrawl from c4 .57, github from stackexchange .36, book
+from c4 .23 and from commoncrawl .28, wikipedia almost none; SD of log residual .003 to .009,
+openhermes (no training domain) .011. LOO leaves whole runs out. Held out are the two largest sizes
+(1.2B and 2.7B), and the largest alone.
 """
 
 import os
