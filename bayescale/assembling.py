@@ -207,10 +207,16 @@ def _moments(
     drawn: Draws,
     seed: int,
 ) -> dict[str, tuple[float, float, float, float]]:
-    """Prior and posterior mean and SD of each of the law's parameters on the real line."""
+    """Prior and posterior mean and SD of each of the law's parameters on the real line.
+
+    One in units of a scale is taken itself: of a transfer that is shrunk to nothing the data tell
+    that, whatever its coordinate is.
+    """
     rng = np.random.default_rng([seed, 7])
     prior = packing.split(packing.join(packing.sample_prior(rng, 2000)))
     posterior = packing.split(drawn.vectors, drawn.centring)
+    whole = {z: 1.0 for z, _ in packing.scales}
+    prior, posterior = (of | packing.scaled(of, whole) for of in (prior, posterior))
     asked = [p for p in model.law.params if p.name not in model.law.nuisance]
     law_sites = {p.site: p.name for p in asked}
     found = {}

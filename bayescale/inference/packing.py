@@ -156,6 +156,13 @@ class Packing:
             s = scale(**{name: support[name].constrain(parts[name]) for name in asked})
             yield z, centring[z] * namespace(s).log(s)
 
+    def scaled(self, parts: Mapping[str, Any], centring: Any) -> dict[str, Any]:
+        """Coordinates in units of a scale s times s^c: for c = 1 the parameters themselves."""
+        return {
+            z: parts[z] + log_s if self.positive(z) else parts[z] * namespace(log_s).exp(log_s)
+            for z, log_s in self._scaled(parts, centring)
+        }
+
     def positive(self, site: str) -> bool:
         """Whether a site is sampled by its logarithm."""
         return next(s.prior.support for s in self.sites if s.name == site) == POSITIVE
@@ -187,8 +194,7 @@ class Packing:
         for z, common, spread in self.pools if centring else ():
             c, middle, log_s = self._pooled(parts, z, common, spread, centring)
             parts[z] = parts[z] * np.exp(c * log_s) + c * middle
-        for z, log_s in self._scaled(parts, centring):
-            parts[z] = parts[z] + log_s if self.positive(z) else parts[z] * np.exp(log_s)
+        parts |= self.scaled(parts, centring)
         for exponent, term in self.slopes:
             parts[exponent] = parts[exponent] + parts[term]
         for one, other in self.sums:

@@ -138,6 +138,7 @@ def _mixture(
         signs=tuple(p.name for p in params if p.name in ("v", "c")),
         tied=(("c", transfers),) if plan.diluted and plan.pairs else (),
         centres=centres(plan),
+        nuisance=("kappa",) if sparse else (),
         recipe=recipe_of("mixture", **recipe),
     )
 

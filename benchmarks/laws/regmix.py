@@ -28,7 +28,7 @@ FOLDER = Path(os.environ["BAYESCALE_DATA"]) / "regmix"
 TARGETS = "pile_cc+github+arxiv+wikipedia_en"
 SAID = {"pile_cc": ".016", "github": ".070", "arxiv": ".072", "wikipedia_en": ".026"}
 PARTS = ("test_1m", "test_60m", "test_1B")
-DRAWS = 400  # a chain
+DRAWS = 2000  # a chain: one transfer of the sparse law is either .3 or next to nothing
 EXPECTED = {
     "tau[stackexchange→github]": "close",
     "tau[pile_cc→wikipedia_en]": "",

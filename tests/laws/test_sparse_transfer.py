@@ -1,11 +1,14 @@
 """Transfers under the horseshoe: its scale, and the direction that the sampler moves along."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 import bayescale as bs
+from bayescale.assembling import _moments
 from bayescale.inference.centring import choose_scaled
 from bayescale.inference.model import Model
 from bayescale.inference.packing import Packing
@@ -102,3 +105,21 @@ def test_sharp_worths_are_sampled_with_short_trajectories():
     assert fit.record["gradients_per_draw"] < 60
     tau = fit.summary.loc[["tau[web→books]", "tau[books→web]"]]
     assert ((tau["q05"] < [0.5, 0.3]) & (tau["q95"] > [0.5, 0.3])).all()
+
+
+@pytest.mark.parametrize(("transfer", "name"), [("exponential", "v"), ("additive", "tau")])
+def test_the_gate_compares_transfers_themselves_with_their_prior(transfer, name):
+    """All scales a hundredth of the prior's: coordinates are as before, transfers are not."""
+    law = mixture(DOMAINS, transfer=transfer, sparse=True, repetition=False)
+    packing = made(transfer)
+    sites = packing.sample_prior(np.random.default_rng(7), 4000)
+    vectors = packing.join(sites | {"g": sites["g"] / 100})[None]
+    drawn = SimpleNamespace(vectors=vectors, centring=packing.no_centring())
+    found = _moments(Model(law, law.default_noise), packing, law.axes, drawn, seed=1)
+    mean, sd, after, narrow = found[f"{name}[web→code]"]
+    if name == "v":
+        assert narrow < 0.3 * sd
+    else:
+        assert after - mean < -3  # of ln(100), and the slab takes some
+    assert "kappa" in law.nuisance
+    assert not [n for n in found if n.startswith("kappa")]
