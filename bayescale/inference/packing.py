@@ -41,7 +41,7 @@ class Packing:
         w = s^c z + c common: z itself for centring c = 0, the group's own value u for c = 1.
         Between them lies what the data know of each group (see `centring`). Offsets of runs
         have no common site; theirs is 0.
-    scales : mapping of site to callable
+    scales : tuple of (site, callable)
         Coordinates in units of a scale s that other sites give. In place of z the vector holds
         s^c z, or ln z + c ln s of a positive one, whose Jacobian is 1.
     """
