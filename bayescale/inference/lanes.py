@@ -104,12 +104,7 @@ class Lanes:
             target=s.target_accept,
             deep=self.width == 1 or s.max_tree_depth <= SHORT,
         )
-        if (
-            not packing.pools
-            and not packing.scales
-            and not engine.model.drift
-            and size <= NEWTON_ALONE
-        ):
+        if not packing.centred and not engine.model.drift and size <= NEWTON_ALONE:
             return lane
         # a centring is chosen, and a mode of many dimensions climbed to, in Python
         place = locate(engine, packing, batch, starts)
@@ -217,7 +212,7 @@ class Lanes:
     def _warmup(self, lane: Lane) -> int:
         """Adapting iterations: few at first, since whitening leaves little to learn."""
         s = self.engine.settings
-        easy = lane.target == s.target_accept and not (self.packing.pools or self.packing.scales)
+        easy = lane.target == s.target_accept and not self.packing.centred
         return s.warmup if easy else max(s.warmup, THOROUGH)
 
     def _next(self, lane: Lane, judge: Judge) -> Lane | None:

@@ -74,6 +74,11 @@ class Packing:
         """Length of the flat vector."""
         return sum(int(np.prod(shape)) for shape in self.shapes)
 
+    @property
+    def centred(self) -> bool:
+        """Whether there are coordinates whose centring is chosen for each data set."""
+        return bool(self.pools or self.scales)
+
     @cached_property
     def frame(self) -> Frame | None:
         """How a drift is sampled, for models that have one."""
